@@ -191,6 +191,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
         Ok(())
     }
 
+    #[inline(never)]
     pub fn head_node(&self) -> Node<W::Key> {
         Node { cell: self.head, level: self.layout().settings.levels - 1, low: None }
     }

@@ -63,6 +63,7 @@ impl<D: Nor> Medium<D> {
         IndexError::Corrupted
     }
 
+    #[inline(never)]
     pub(super) fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), IndexError<D::Error>> {
         Ok(self.guard.read(address, buffer)?)
     }
@@ -103,6 +104,7 @@ impl<D: Nor> Medium<D> {
 
     /// Clears the bits that `bytes` lack, one program unit after the other. A cut leaves what a cut of one program of
     /// all of them may leave, too.
+    #[inline(never)]
     fn program_in_units(&mut self, address: Address, bytes: &[u8]) -> Result<(), IndexError<D::Error>> {
         let unit = usize::from(self.part.program_unit_bytes);
         let (mut into, mut rest) = (address.0 as usize % unit, bytes);

@@ -84,6 +84,8 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     }
 
     /// The error that names damage in a field of a cell.
+    #[cold]
+    #[inline(never)]
     pub fn damage(&mut self, cell: Cell, offset: u16, what: &'static str) -> IndexError<D::Error> {
         self.medium.damage(self.layout.field(cell, offset), what)
     }
@@ -145,6 +147,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         }
     }
 
+    #[inline(never)]
     pub fn set_flag(&mut self, cell: Cell, flag: Flag) -> Outcome<(), D> {
         let (byte, bit) = (flag as u32 / 8, flag as u8 % 8);
         self.medium.clear_bit(self.layout.cell(cell).offset(byte), bit)
