@@ -15,6 +15,8 @@ pub enum CryptoError {
     NotOnCurve,
     /// A hash to sign has no bytes, or more than 64.
     HashLength,
+    /// A number is not below the modulus.
+    OutOfRange,
     /// There are no random bytes.
     NoRandom,
 }
@@ -27,6 +29,7 @@ impl fmt::Display for CryptoError {
             Self::OutputLength => "the place for the result is too short",
             Self::NotOnCurve => "the key is not one of the curve",
             Self::HashLength => "the hash has no bytes, or more than 64",
+            Self::OutOfRange => "the number is not below the modulus",
             Self::NoRandom => "there are no random bytes",
         })
     }

@@ -25,6 +25,8 @@ mod digest;
 mod error;
 mod parameters;
 mod random;
+#[cfg(feature = "rsa")]
+mod rsa;
 
 pub use aes::{Aes, Direction};
 pub use curves::{Curve, FIELD_MAX, POINT_MAX, Parameter, SIGNATURE_MAX};
@@ -34,3 +36,5 @@ pub use error::CryptoError;
 #[cfg(feature = "system")]
 pub use random::System;
 pub use random::{Deterministic, Random};
+#[cfg(feature = "rsa")]
+pub use rsa::{MODULUS_MAX, NewRsaKey, RsaKey, generate as generate_rsa, raise};

@@ -337,3 +337,72 @@ fn the_system_has_random_bytes() {
     norn_card_crypto::System.fill(&mut other).unwrap();
     assert_ne!(one, other);
 }
+
+/// A key of OpenSSL's.
+#[cfg(feature = "rsa")]
+mod rsa {
+    use norn_card_crypto::{CryptoError, Deterministic, NewRsaKey, RsaKey, generate_rsa, raise};
+
+    use super::hex;
+
+    const MODULUS: &str = "fad621806cd6760ec2c4e4187bf651b98577b0283a390098e7c0a5306cd93c2f2980f757c26c2dc3a3bb3234c0886fd7b56b\
+        c9c51a73999fb2afee82090335853a2915ad0d6c8f18447b64b00fcfb1b8ae1cee65d5a67d16128ab74da2a21b9b215b0c09\
+        0e3ee59eda18ea514be02e8e2331c64d7d1bad22eda672ad3ee68041";
+    const EXPONENT: &str = "7f9fedc1cb1ebf48b95eb673a2b6ec54098da14a867d34499839139374fe7eb9bc534b0612fd39b7be19e3eca53d863269b3\
+        6320ef597c039e46178380146ae8d194cdfc6b29d8f312c8f5458cadfe4464534cc5c1f99c385f8f0a654533d368432586e6\
+        e411af20baff70935314554f1f653b5836800241846cc8ffa090a231";
+    const P: &str = "feceda8f48a9ec0524a66e43440403dceb4849cbd9eb80fcd4bc71cbe24dc046c59e486cf30125a886c2e8259f29d0f1d3ef\
+        d14f877578cd04cf61acd12fa3c5";
+    const Q: &str = "fc02855ca31002130abc00d2e79b3a5f9372d93e90565b52083ee1f7d4d9a933284b15f414b9f79e9a84ca24b4d086e741ff\
+        0736ed2a02aac103fbadb967264d";
+    const DP: &str = "076c1517b96121bbe09e6c75cf2462cc6b9a167436abd27d0ae1565b3f034ec780f82459f0162777aa3d412fdf5c037717da\
+        537982939c6a346aaa08b3ab3495";
+    const DQ: &str = "28db3bc5ce05ed602af059edd770ba20fea5b304ca9fc5846223d7bcb73c668b0db046a9e0a659b7d3f34d56701e1290f189\
+        28214687f610bae42b6c79cf784d";
+    const PQ: &str = "31cff1d666944abcb60839d114f3501c634c584843c2c282a885b9a0ff496c314479b66cc8e116cfe3dea62ca2c7b3dd5b0f\
+        e640f7f620c33c10eed274384d99";
+    const SIGNED: &str = "accf389e3e5a286f158d45e9a85c603e8890c680cf570833a373c663841ee3bac7b6f24156b0ebce9c84159f081602b16197\
+        6e71a9419e7166d40d396b814c3c14993de088ce28a4ae7a27b2bad929a7f1716ee144bc53a301cc2755dee3249254e554f9\
+        5e2cdbb94cd0d4788ef34ced23f7c70c234ae75291dcff26f7d056ce";
+    const DATA: &str = "0b30557a9fc4e90e33587da2c7ec11365b80a5caef14395e83a8cdf2173c6186abd0f51a3f6489aed3f81d42678cb1d6fb20\
+        456a8fb4d9fe23486d92b7dc01264b7095badf04294e7398bde2072c51769bc0e50a2f54799ec3e80d32577ca1c6eb10355a\
+        7fa4c9ee13385d82a7ccf1163b6085aacff4193e6388add2f71c4166";
+
+    #[test]
+    fn numbers_are_raised_as_openssl_does() {
+        let (modulus, data) = (hex(MODULUS), hex(DATA));
+        let factors = [P, Q, DP, DQ, PQ].map(hex).concat();
+        let private = RsaKey::Plain { modulus: &modulus, exponent: &hex(EXPONENT) };
+        for key in [private, RsaKey::Factors(&factors)] {
+            let mut out = vec![0; 128];
+            raise(key, &data, &mut out).unwrap();
+            assert_eq!(out, hex(SIGNED), "{key:?}");
+            assert_eq!(raise(key, &modulus, &mut out), Err(CryptoError::OutOfRange));
+            assert_eq!(raise(key, &data[1..], &mut out), Err(CryptoError::OutputLength));
+        }
+        let mut out = vec![0; 128];
+        raise(RsaKey::Plain { modulus: &modulus, exponent: &[1, 0, 1] }, &hex(SIGNED), &mut out).unwrap();
+        assert_eq!(out, data);
+        let even = RsaKey::Plain { modulus: &[2; 128], exponent: &[3] };
+        assert_eq!(raise(even, &[1; 128], &mut out), Err(CryptoError::KeyLength));
+    }
+
+    #[test]
+    fn drawn_keys_are_keys_both_ways() {
+        for (seed, bytes) in [(1, 128), (2, 128), (3, 192)] {
+            let (mut modulus, mut exponent, mut factors) = (vec![0; bytes], vec![0; bytes], vec![0; bytes / 2 * 5]);
+            let new = NewRsaKey { modulus: &mut modulus, exponent: &mut exponent, factors: &mut factors };
+            generate_rsa(&mut Deterministic::new(seed), &[1, 0, 1], new).unwrap();
+            assert!(modulus[0] >= 0x80, "all of its bits");
+            let mut data = vec![0x5A; bytes];
+            data[0] = 0;
+            let mut raised = [vec![0; bytes], vec![0; bytes]];
+            raise(RsaKey::Plain { modulus: &modulus, exponent: &exponent }, &data, &mut raised[0]).unwrap();
+            raise(RsaKey::Factors(&factors), &data, &mut raised[1]).unwrap();
+            assert_eq!(raised[0], raised[1]);
+            let mut back = vec![0; bytes];
+            raise(RsaKey::Plain { modulus: &modulus, exponent: &[1, 0, 1] }, &raised[0], &mut back).unwrap();
+            assert_eq!(back, data);
+        }
+    }
+}

@@ -6,7 +6,7 @@
 use crate::known::place;
 
 /// Class, name and descriptor of each native method; its number is its place.
-pub const NATIVES: [(&str, &str, &str); 82] = [
+pub const NATIVES: [(&str, &str, &str); 85] = [
     ("javacard/framework/AID", "getBytes", "([BS)B"),
     ("javacard/framework/AID", "equals", "(Ljava/lang/Object;)Z"),
     ("javacard/framework/AID", "equals", "([BSB)Z"),
@@ -93,6 +93,9 @@ pub const NATIVES: [(&str, &str, &str); 82] = [
     ("javacard/security/Algorithms", "parameter", "(BB[BS)S"),
     ("javacard/security/Algorithms", "curves", "(SB[BSS)S"),
     ("javacard/security/Algorithms", "blocks", "(B[BBZ[BSS[BS)V"),
+    ("javacard/security/Algorithms", "hasRsa", "()Z"),
+    ("javacard/security/Algorithms", "raise", "(Z[BS[BSS[BS)Z"),
+    ("javacard/security/Algorithms", "generateRsa", "(Z[B[BS)Z"),
 ];
 
 /// The number of a native method, by internal name of the class, name and descriptor. Cost: the table is read through.

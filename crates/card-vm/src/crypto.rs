@@ -57,6 +57,34 @@ pub enum Parameter {
     Order,
 }
 
+/// Bytes of a modulus of RSA at most.
+pub const MODULUS_MAX: usize = 512;
+
+/// What a number is raised by; numbers have the bytes of the modulus.
+#[derive(Clone, Copy, Debug)]
+pub enum RsaKey<'a> {
+    /// Modulus and exponent, public or private.
+    Plain {
+        /// The modulus.
+        modulus: &'a [u8],
+        /// The exponent.
+        exponent: &'a [u8],
+    },
+    /// The numbers of the prime factors, half as many bytes each: p, q, d mod p - 1, d mod q - 1, 1/q mod p.
+    Factors(&'a [u8]),
+}
+
+/// Where a new key goes, as [`RsaKey`] has it.
+#[derive(Debug)]
+pub struct NewRsaKey<'a> {
+    /// The modulus, whose bytes say how long the key is.
+    pub modulus: &'a mut [u8],
+    /// The private exponent.
+    pub exponent: &'a mut [u8],
+    /// The numbers of the prime factors.
+    pub factors: &'a mut [u8],
+}
+
 /// Something that is not computed: a key is none, or there are no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotComputed;
@@ -112,6 +140,29 @@ pub trait Crypto {
 
     /// Whether a DER sequence signs a hash.
     fn verify(&mut self, curve: u8, point: &[u8], hash: &[u8], signature: &[u8]) -> bool;
+
+    /// Whether there is RSA. Where not, its code is left out of the program.
+    const HAS_RSA: bool = false;
+
+    /// Raises a number below the modulus; `out` has as many bytes.
+    ///
+    /// # Errors
+    ///
+    /// A number that is not below the modulus, a key that is none, or no RSA.
+    fn raise(&mut self, key: RsaKey<'_>, data: &[u8], out: &mut [u8]) -> Result<(), NotComputed> {
+        let _ = (key, data, out);
+        Err(NotComputed)
+    }
+
+    /// Draws a key with a public exponent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Crypto::random`], a length or an exponent that is none, or no RSA.
+    fn generate_rsa(&mut self, exponent: &[u8], key: NewRsaKey<'_>) -> Result<(), NotComputed> {
+        let _ = (exponent, key);
+        Err(NotComputed)
+    }
 
     /// The product of a secret and another's public key, an uncompressed point.
     ///

@@ -52,7 +52,9 @@ mod values;
 pub use applet_card::{AppletCard, CardError, ErrorOf};
 pub use card::{Card, InstallError};
 pub use code::{Code, CodeError, Packages};
-pub use crypto::{BlockCipher, CURVES_MAX, CipherMode, Crypto, Hash, NoCrypto, NotComputed, Parameter};
+pub use crypto::{
+    BlockCipher, CURVES_MAX, CipherMode, Crypto, Hash, MODULUS_MAX, NewRsaKey, NoCrypto, NotComputed, Parameter, RsaKey,
+};
 pub use end::{End, Exception, Failure, Native, NativeCalls, Stop};
 pub use heap::{HEADER_BYTES, PersistentHeap, Tracer, Tracing};
 pub use machine::{MACHINE_BYTES_MAX, Machine};

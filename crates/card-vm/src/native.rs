@@ -5,6 +5,7 @@ mod apdu;
 mod arrays;
 mod crypto;
 mod hash_state;
+mod rsa;
 mod system;
 
 use norn_card_package::{Wrong, format, native_number};
@@ -89,7 +90,10 @@ pub(crate) fn carry_out<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: u
                 None => match natives.of_arrays(number, arguments)? {
                     None => match natives.of_system(number, arguments)? {
                         None => match natives.of_aid(number, arguments)? {
-                            None => natives.of_crypto(number, all)?,
+                            None => match natives.of_crypto(number, all)? {
+                                None => natives.of_rsa(number, all)?,
+                                found => found,
+                            },
                             found => found,
                         },
                         found => found,

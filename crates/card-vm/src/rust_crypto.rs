@@ -29,6 +29,8 @@ fn curve(number: u8) -> Option<Curve> {
 }
 
 impl<R: Random> Crypto for RustCrypto<R> {
+    const HAS_RSA: bool = cfg!(feature = "rsa");
+
     fn compress(&mut self, hash: Hash, state: &mut [u32; 8], block: &[u8; 64]) {
         match hash {
             Hash::Sha1 => compress_sha1(state, block),
@@ -87,5 +89,21 @@ impl<R: Random> Crypto for RustCrypto<R> {
     fn agree(&mut self, number: u8, secret: &[u8], point: &[u8], product: &mut [u8]) -> Result<(), NotComputed> {
         let curve = curve(number).ok_or(NotComputed)?;
         curve.agree(secret, point, product).map_err(|_| NotComputed)
+    }
+
+    #[cfg(feature = "rsa")]
+    fn raise(&mut self, key: crate::crypto::RsaKey<'_>, data: &[u8], out: &mut [u8]) -> Result<(), NotComputed> {
+        let key = match key {
+            crate::crypto::RsaKey::Plain { modulus, exponent } => norn_card_crypto::RsaKey::Plain { modulus, exponent },
+            crate::crypto::RsaKey::Factors(factors) => norn_card_crypto::RsaKey::Factors(factors),
+        };
+        norn_card_crypto::raise(key, data, out).map_err(|_| NotComputed)
+    }
+
+    #[cfg(feature = "rsa")]
+    fn generate_rsa(&mut self, exponent: &[u8], key: crate::crypto::NewRsaKey<'_>) -> Result<(), NotComputed> {
+        let crate::crypto::NewRsaKey { modulus, exponent: private, factors } = key;
+        let key = norn_card_crypto::NewRsaKey { modulus, exponent: private, factors };
+        norn_card_crypto::generate_rsa(&mut self.0, exponent, key).map_err(|_| NotComputed)
     }
 }

@@ -39,7 +39,7 @@ fn algorithms() -> &'static LinkedPackage {
     })
 }
 
-fn card_with_algorithms() -> TestCard {
+pub fn card_with_algorithms() -> TestCard {
     let mut card = new_card();
     card.install_package(&algorithms().image).unwrap();
     card.install_applet(aid(&ALGORITHMS), aid(&ALGORITHMS), &[]).unwrap();
@@ -47,7 +47,7 @@ fn card_with_algorithms() -> TestCard {
     card
 }
 
-fn command(instruction: u8, parameters: [u8; 2], data: &[u8]) -> Vec<u8> {
+pub fn command(instruction: u8, parameters: [u8; 2], data: &[u8]) -> Vec<u8> {
     let [first, second] = parameters;
     match data.len() {
         0 => vec![0x80, instruction, first, second, 0],
@@ -55,7 +55,7 @@ fn command(instruction: u8, parameters: [u8; 2], data: &[u8]) -> Vec<u8> {
     }
 }
 
-fn ask(card: &mut TestCard, instruction: u8, parameters: [u8; 2], data: &[u8]) -> Vec<u8> {
+pub fn ask(card: &mut TestCard, instruction: u8, parameters: [u8; 2], data: &[u8]) -> Vec<u8> {
     let (answer, status) = send(card, &command(instruction, parameters, data)).unwrap();
     assert_eq!(status, 0x9000, "{instruction} {parameters:?}: {status:04X}");
     answer

@@ -9,6 +9,7 @@ mod firewall;
 #[path = "../javac/mod.rs"]
 mod javac;
 mod power_cuts;
+mod rsa;
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -55,7 +56,7 @@ const UNITS: u16 = 16;
 
 type Flash = Heap<NorPartition<Device>, 64>;
 type Packages = NandPackages<NandSim, Clock<16>, 8, 16, 64, 512>;
-type TestCard = AppletCard<Journaled<Flash, NorPartition<Device>>, Packages, RustCrypto<Deterministic>, 8, 1536, 256>;
+type TestCard = AppletCard<Journaled<Flash, NorPartition<Device>>, Packages, RustCrypto<Deterministic>, 8, 4096, 256>;
 
 const API: [u8; 5] = [0xF0, 0, 0, 0, 1];
 const PURSE: [u8; 7] = [0xF0, 0, 0, 0, 2, 0, 1];
@@ -171,7 +172,7 @@ fn new_card() -> TestCard {
     let [heap, journal] = parts(NorSim::new(catalogue::test_part(UNITS + 1, 4096)));
     let heap = Flash::format(heap, Config::default()).unwrap();
     let heap = Journaled::mount(heap, journal).unwrap();
-    let nand = NandSim::new(nand_catalogue::test_part(32, 16, 512));
+    let nand = NandSim::new(nand_catalogue::test_part(64, 16, 512));
     let packages = Packages::mount(nand, Options::default(), ()).unwrap();
     let mut card: TestCard = AppletCard::mount(heap, packages, RustCrypto(Deterministic::new(1)), 200_000).unwrap();
     card.install_package(&linked().api.image).unwrap();

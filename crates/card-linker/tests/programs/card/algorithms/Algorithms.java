@@ -19,6 +19,7 @@ import javacard.security.KeyAgreement;
 import javacard.security.KeyBuilder;
 import javacard.security.KeyPair;
 import javacard.security.MessageDigest;
+import javacard.security.RSAPublicKey;
 import javacard.security.Signature;
 import javacardx.crypto.Cipher;
 
@@ -196,6 +197,11 @@ public final class Algorithms extends Applet {
         short bits = Util.getShort(buffer, ISO7816.OFFSET_P1);
         short data = ISO7816.OFFSET_CDATA;
         switch (buffer[ISO7816.OFFSET_INS]) {
+            case 16:
+            case 17:
+            case 18:
+            case 19:
+                return rsa(buffer, data, (short) (end - data));
             case 8:
                 // A new pair; its public key.
                 pair = new KeyPair(KeyPair.ALG_EC_FP, bits);
@@ -248,6 +254,68 @@ public final class Algorithms extends Applet {
                 ISOException.throwIt(ISO7816.SW_INS_NOT_SUPPORTED);
                 return 0;
         }
+    }
+
+    private short rsa(byte[] buffer, short data, short bytes) {
+        byte first = buffer[ISO7816.OFFSET_P1];
+        byte second = buffer[ISO7816.OFFSET_P2];
+        switch (buffer[ISO7816.OFFSET_INS]) {
+            case 16:
+                // A new pair, of P2 times 64 bits; its modulus.
+                pair = new KeyPair(first, (short) (second * 64));
+                pair.genKeyPair();
+                short length = ((RSAPublicKey) pair.getPublic()).getModulus(buffer, (short) 0);
+                short exponent = ((RSAPublicKey) pair.getPublic()).getExponent(buffer, length);
+                if (exponent != 3 || buffer[length] != 1 || buffer[(short) (length + 2)] != 1) {
+                    ISOException.throwIt((short) 0x6A83);
+                }
+                return length;
+            case 17:
+                return signedByRsa(first, buffer, data, bytes);
+            case 18:
+                // What the other side has encrypted, by cipher and padding.
+                cipher = Cipher.getInstance(Cipher.CIPHER_RSA, second, false);
+                cipher.init(pair.getPrivate(), Cipher.MODE_DECRYPT);
+                return cipher.doFinal(buffer, data, bytes, buffer, (short) 0);
+            default:
+                // There and back, by the public key first, or by the private one.
+                byte[] there = JCSystem.makeTransientByteArray((short) 256, JCSystem.CLEAR_ON_RESET);
+                byte[] back = JCSystem.makeTransientByteArray((short) 256, JCSystem.CLEAR_ON_RESET);
+                cipher = Cipher.getInstance(Cipher.CIPHER_RSA, second, false);
+                Key one = first == 0 ? (Key) pair.getPublic() : (Key) pair.getPrivate();
+                Key other = first == 0 ? (Key) pair.getPrivate() : (Key) pair.getPublic();
+                cipher.init(one, Cipher.MODE_ENCRYPT);
+                short part = (short) (bytes / 2);
+                cipher.update(buffer, data, part, there, (short) 0);
+                short written = cipher.doFinal(buffer, (short) (data + part), (short) (bytes - part), there, (short) 0);
+                cipher.init(other, Cipher.MODE_DECRYPT);
+                short came = cipher.doFinal(there, (short) 0, written, back, (short) 0);
+                if (came != bytes || Util.arrayCompare(buffer, data, back, (short) 0, bytes) != 0) {
+                    ISOException.throwIt((short) 0x6A82);
+                }
+                return Util.arrayCopy(there, (short) 0, buffer, (short) 0, written);
+        }
+    }
+
+    /** A signature, which verification takes, and neither of other data nor another one of these. */
+    private short signedByRsa(byte algorithm, byte[] buffer, short data, short bytes) {
+        signature = Signature.getInstance(algorithm, false);
+        byte[] signed = JCSystem.makeTransientByteArray((short) 256, JCSystem.CLEAR_ON_RESET);
+        signature.init(pair.getPrivate(), Signature.MODE_SIGN);
+        short length = signature.sign(buffer, data, bytes, signed, (short) 0);
+        signature.init(pair.getPublic(), Signature.MODE_VERIFY);
+        boolean isRight = signature.verify(buffer, data, bytes, signed, (short) 0, length);
+        buffer[data] ^= 1;
+        boolean isOther = signature.verify(buffer, data, bytes, signed, (short) 0, length);
+        buffer[data] ^= 1;
+        signed[(short) (length - 2)] ^= 1;
+        boolean isChanged = signature.verify(buffer, data, bytes, signed, (short) 0, length);
+        signed[(short) (length - 2)] ^= 1;
+        boolean isShort = signature.verify(buffer, data, bytes, signed, (short) 0, (short) (length - 1));
+        if (!isRight || isOther || isChanged || isShort) {
+            ISOException.throwIt((short) 0x6A82);
+        }
+        return Util.arrayCopy(signed, (short) 0, buffer, (short) 0, length);
     }
 
     private short parameter(ECKey key, byte[] buffer) {

@@ -103,6 +103,29 @@ final class Algorithms {
             byte[] out,
             short outOffset);
 
+    /** Says whether there is RSA. */
+    static native boolean hasRsa();
+
+    /**
+     * Raises a number of the bytes of the modulus to the power of a key, by modulus and exponent or by prime factors;
+     * false for one that is not below the modulus, or a key that is none.
+     */
+    static native boolean raise(
+            boolean isByFactors,
+            byte[] key,
+            short bytes,
+            byte[] in,
+            short inOffset,
+            short inLength,
+            byte[] out,
+            short outOffset);
+
+    /**
+     * Draws a pair of keys of a modulus of some bytes, with the public exponent that the public key has, or 65,537 where
+     * that is 0; false where there is none.
+     */
+    static native boolean generateRsa(boolean isByFactors, byte[] publicKey, byte[] privateKey, short bytes);
+
     /** Writes a parameter of a curve, and returns its bytes. */
     static native short parameter(byte curve, byte which, byte[] buffer, short offset);
 

@@ -104,10 +104,58 @@ public class KeyBuilder {
     /** Bytes that a key of HMAC has at most for SHA-512. */
     public static final short LENGTH_HMAC_SHA_512_BLOCK_128 = 128;
 
-    // Names of the specification for what this card does not carry out.
+    /** A public key of RSA. */
     public static final byte TYPE_RSA_PUBLIC = 4;
+
+    /** A private key of RSA, by modulus and exponent. */
     public static final byte TYPE_RSA_PRIVATE = 5;
+
+    /** A private key of RSA, by its prime factors. */
     public static final byte TYPE_RSA_CRT_PRIVATE = 6;
+
+    /** A private key of RSA that a reset clears. */
+    public static final byte TYPE_RSA_PRIVATE_TRANSIENT_RESET = 22;
+
+    /** A private key of RSA that deselection clears. */
+    public static final byte TYPE_RSA_PRIVATE_TRANSIENT_DESELECT = 23;
+
+    /** A private key of RSA, by its prime factors, that a reset clears. */
+    public static final byte TYPE_RSA_CRT_PRIVATE_TRANSIENT_RESET = 24;
+
+    /** A private key of RSA, by its prime factors, that deselection clears. */
+    public static final byte TYPE_RSA_CRT_PRIVATE_TRANSIENT_DESELECT = 25;
+
+    /** Public keys of RSA. */
+    public static final byte ALG_TYPE_RSA_PUBLIC = 11;
+
+    /** Private keys of RSA. */
+    public static final byte ALG_TYPE_RSA_PRIVATE = 12;
+
+    /** Private keys of RSA, by their prime factors. */
+    public static final byte ALG_TYPE_RSA_CRT_PRIVATE = 13;
+
+    /** Bits of a modulus. */
+    public static final short LENGTH_RSA_1024 = 1024;
+
+    /** Bits of a modulus. */
+    public static final short LENGTH_RSA_1280 = 1280;
+
+    /** Bits of a modulus. */
+    public static final short LENGTH_RSA_1536 = 1536;
+
+    /** Bits of a modulus. */
+    public static final short LENGTH_RSA_1984 = 1984;
+
+    /** Bits of a modulus. */
+    public static final short LENGTH_RSA_2048 = 2048;
+
+    /** Bits of a modulus. */
+    public static final short LENGTH_RSA_3072 = 3072;
+
+    /** Bits of a modulus. */
+    public static final short LENGTH_RSA_4096 = 4096;
+
+    // Names of the specification for what this card does not carry out.
     public static final byte TYPE_DSA_PUBLIC = 7;
     public static final byte TYPE_DSA_PRIVATE = 8;
     public static final byte TYPE_EC_F2M_PUBLIC = 9;
@@ -115,10 +163,6 @@ public class KeyBuilder {
     public static final byte TYPE_KOREAN_SEED_TRANSIENT_RESET = 16;
     public static final byte TYPE_KOREAN_SEED_TRANSIENT_DESELECT = 17;
     public static final byte TYPE_KOREAN_SEED = 18;
-    public static final byte TYPE_RSA_PRIVATE_TRANSIENT_RESET = 22;
-    public static final byte TYPE_RSA_PRIVATE_TRANSIENT_DESELECT = 23;
-    public static final byte TYPE_RSA_CRT_PRIVATE_TRANSIENT_RESET = 24;
-    public static final byte TYPE_RSA_CRT_PRIVATE_TRANSIENT_DESELECT = 25;
     public static final byte TYPE_DSA_PRIVATE_TRANSIENT_RESET = 26;
     public static final byte TYPE_DSA_PRIVATE_TRANSIENT_DESELECT = 27;
     public static final byte TYPE_EC_F2M_PRIVATE_TRANSIENT_RESET = 28;
@@ -134,9 +178,6 @@ public class KeyBuilder {
     public static final byte ALG_TYPE_EC_F2M_PUBLIC = 5;
     public static final byte ALG_TYPE_EC_F2M_PRIVATE = 6;
     public static final byte ALG_TYPE_KOREAN_SEED = 10;
-    public static final byte ALG_TYPE_RSA_PUBLIC = 11;
-    public static final byte ALG_TYPE_RSA_PRIVATE = 12;
-    public static final byte ALG_TYPE_RSA_CRT_PRIVATE = 13;
     public static final byte ALG_TYPE_DH_PUBLIC = 14;
     public static final byte ALG_TYPE_DH_PRIVATE = 15;
     public static final byte ALG_TYPE_EC_F2M_PARAMETERS = 16;
@@ -147,13 +188,6 @@ public class KeyBuilder {
     public static final short LENGTH_RSA_736 = 736;
     public static final short LENGTH_RSA_768 = 768;
     public static final short LENGTH_RSA_896 = 896;
-    public static final short LENGTH_RSA_1024 = 1024;
-    public static final short LENGTH_RSA_1280 = 1280;
-    public static final short LENGTH_RSA_1536 = 1536;
-    public static final short LENGTH_RSA_1984 = 1984;
-    public static final short LENGTH_RSA_2048 = 2048;
-    public static final short LENGTH_RSA_3072 = 3072;
-    public static final short LENGTH_RSA_4096 = 4096;
     public static final short LENGTH_DSA_512 = 512;
     public static final short LENGTH_DSA_768 = 768;
     public static final short LENGTH_DSA_1024 = 1024;

@@ -36,6 +36,25 @@ final class Keys {
                     break;
                 }
                 return new StoredHmacKey(type, bits, memory(type));
+            case KeyBuilder.TYPE_RSA_PUBLIC:
+                if (isRsa(bits)) {
+                    return new StoredRsaPublicKey(type, bits);
+                }
+                break;
+            case KeyBuilder.TYPE_RSA_PRIVATE:
+            case KeyBuilder.TYPE_RSA_PRIVATE_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_RSA_PRIVATE_TRANSIENT_DESELECT:
+                if (isRsa(bits)) {
+                    return new StoredRsaPrivateKey(type, bits, memory(type));
+                }
+                break;
+            case KeyBuilder.TYPE_RSA_CRT_PRIVATE:
+            case KeyBuilder.TYPE_RSA_CRT_PRIVATE_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_RSA_CRT_PRIVATE_TRANSIENT_DESELECT:
+                if (isRsa(bits)) {
+                    return new StoredRsaCrtKey(type, bits, memory(type));
+                }
+                break;
             case KeyBuilder.TYPE_EC_FP_PUBLIC:
                 return new StoredPublicKey(type, bits);
             case KeyBuilder.TYPE_EC_FP_PRIVATE:
@@ -49,16 +68,25 @@ final class Keys {
         return null;
     }
 
+    /** Whether there are keys of RSA of so many bits. */
+    private static boolean isRsa(short bits) {
+        return Algorithms.hasRsa() && bits >= 1024 && bits <= 4096 && bits % 32 == 0;
+    }
+
     private static byte memory(byte type) {
         switch (type) {
             case KeyBuilder.TYPE_AES_TRANSIENT_RESET:
             case KeyBuilder.TYPE_DES_TRANSIENT_RESET:
             case KeyBuilder.TYPE_HMAC_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_RSA_PRIVATE_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_RSA_CRT_PRIVATE_TRANSIENT_RESET:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET:
                 return JCSystem.CLEAR_ON_RESET;
             case KeyBuilder.TYPE_AES_TRANSIENT_DESELECT:
             case KeyBuilder.TYPE_DES_TRANSIENT_DESELECT:
             case KeyBuilder.TYPE_HMAC_TRANSIENT_DESELECT:
+            case KeyBuilder.TYPE_RSA_PRIVATE_TRANSIENT_DESELECT:
+            case KeyBuilder.TYPE_RSA_CRT_PRIVATE_TRANSIENT_DESELECT:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT:
                 return JCSystem.CLEAR_ON_DESELECT;
             default:
@@ -83,6 +111,16 @@ final class Keys {
             case KeyBuilder.ALG_TYPE_HMAC:
                 return isPersistent ? KeyBuilder.TYPE_HMAC
                         : isCleared ? KeyBuilder.TYPE_HMAC_TRANSIENT_RESET : KeyBuilder.TYPE_HMAC_TRANSIENT_DESELECT;
+            case KeyBuilder.ALG_TYPE_RSA_PUBLIC:
+                return isPersistent ? KeyBuilder.TYPE_RSA_PUBLIC : 0;
+            case KeyBuilder.ALG_TYPE_RSA_PRIVATE:
+                return isPersistent ? KeyBuilder.TYPE_RSA_PRIVATE
+                        : isCleared ? KeyBuilder.TYPE_RSA_PRIVATE_TRANSIENT_RESET
+                        : KeyBuilder.TYPE_RSA_PRIVATE_TRANSIENT_DESELECT;
+            case KeyBuilder.ALG_TYPE_RSA_CRT_PRIVATE:
+                return isPersistent ? KeyBuilder.TYPE_RSA_CRT_PRIVATE
+                        : isCleared ? KeyBuilder.TYPE_RSA_CRT_PRIVATE_TRANSIENT_RESET
+                        : KeyBuilder.TYPE_RSA_CRT_PRIVATE_TRANSIENT_DESELECT;
             case KeyBuilder.ALG_TYPE_EC_FP_PUBLIC:
                 return isPersistent ? KeyBuilder.TYPE_EC_FP_PUBLIC : 0;
             case KeyBuilder.ALG_TYPE_EC_FP_PRIVATE:
@@ -94,27 +132,38 @@ final class Keys {
         }
     }
 
-    /** Refuses keys that are not of P-256. */
+    /** Refuses two keys that are no pair. */
     static void checkPair(PublicKey publicKey, PrivateKey privateKey) {
-        if (!(publicKey instanceof StoredPublicKey)
-                || !(privateKey instanceof StoredPrivateKey)
-                || ((StoredKey) publicKey).getSize() != ((StoredKey) privateKey).getSize()) {
+        boolean isPair = publicKey instanceof StoredPublicKey
+                ? privateKey instanceof StoredPrivateKey
+                : publicKey instanceof StoredRsaPublicKey && privateKey instanceof StoredRsaKey;
+        if (!isPair || ((StoredKey) publicKey).getSize() != ((StoredKey) privateKey).getSize()) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
     }
 
-    /** Draws a pair of keys, all of it or nothing. */
+    /** Draws both keys of a pair, whole or not at all. */
     static void generate(PublicKey publicKey, PrivateKey privateKey) {
-        StoredPublicKey point = (StoredPublicKey) publicKey;
-        StoredPrivateKey secret = (StoredPrivateKey) privateKey;
-        // Parameters of the public key, as far as they were set, choose the curve.
-        byte curve = point.curve();
         boolean isOwn = StoredKey.begin();
-        Algorithms.generate(curve, secret.value, point.value);
-        secret.addParameters(curve);
-        secret.add(StoredKey.VALUE);
-        point.addParameters(curve);
-        point.add(StoredKey.VALUE);
+        if (publicKey instanceof StoredPublicKey) {
+            StoredPublicKey point = (StoredPublicKey) publicKey;
+            StoredPrivateKey secret = (StoredPrivateKey) privateKey;
+            // Parameters of the public key, as far as they were set, choose the curve.
+            byte curve = point.curve();
+            Algorithms.generate(curve, secret.value, point.value);
+            secret.addParameters(curve);
+            secret.add(StoredKey.VALUE);
+            point.addParameters(curve);
+            point.add(StoredKey.VALUE);
+        } else {
+            StoredRsaKey open = (StoredRsaKey) publicKey;
+            StoredRsaKey secret = (StoredRsaKey) privateKey;
+            if (!Algorithms.generateRsa(secret.isByFactors(), open.value, secret.value, open.modulusBytes())) {
+                CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+            }
+            secret.addAll();
+            open.addAll();
+        }
         StoredKey.commit(isOwn);
     }
 }

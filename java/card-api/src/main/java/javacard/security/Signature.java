@@ -1,6 +1,6 @@
 package javacard.security;
 
-/** Signatures, and codes that prove a key: ECDSA as a DER sequence, HMAC, CMAC, and CBC-MAC. */
+/** Signatures, and codes that prove a key: ECDSA as a DER sequence, RSA, HMAC, CMAC, and CBC-MAC. */
 public abstract class Signature {
     /** ECDSA of SHA-1. */
     public static final byte ALG_ECDSA_SHA = 17;
@@ -95,16 +95,47 @@ public abstract class Signature {
     /** HMAC. */
     public static final byte SIG_CIPHER_HMAC = 7;
 
+    /** RSA of SHA-1, with the older padding of PKCS#1. */
+    public static final byte ALG_RSA_SHA_PKCS1 = 10;
+
+    /** RSA of SHA-1, with PSS. */
+    public static final byte ALG_RSA_SHA_PKCS1_PSS = 21;
+
+    /** RSA of SHA-224, with the older padding of PKCS#1. */
+    public static final byte ALG_RSA_SHA_224_PKCS1 = 39;
+
+    /** RSA of SHA-256, with the older padding of PKCS#1. */
+    public static final byte ALG_RSA_SHA_256_PKCS1 = 40;
+
+    /** RSA of SHA-384, with the older padding of PKCS#1. */
+    public static final byte ALG_RSA_SHA_384_PKCS1 = 41;
+
+    /** RSA of SHA-512, with the older padding of PKCS#1. */
+    public static final byte ALG_RSA_SHA_512_PKCS1 = 42;
+
+    /** RSA of SHA-224, with PSS. */
+    public static final byte ALG_RSA_SHA_224_PKCS1_PSS = 43;
+
+    /** RSA of SHA-256, with PSS. */
+    public static final byte ALG_RSA_SHA_256_PKCS1_PSS = 44;
+
+    /** RSA of SHA-384, with PSS. */
+    public static final byte ALG_RSA_SHA_384_PKCS1_PSS = 45;
+
+    /** RSA of SHA-512, with PSS. */
+    public static final byte ALG_RSA_SHA_512_PKCS1_PSS = 46;
+
+    /** RSA. */
+    public static final byte SIG_CIPHER_RSA = 3;
+
     // Names of the specification for what this card does not carry out.
     public static final byte ALG_RSA_SHA_ISO9796 = 9;
-    public static final byte ALG_RSA_SHA_PKCS1 = 10;
     public static final byte ALG_RSA_MD5_PKCS1 = 11;
     public static final byte ALG_RSA_RIPEMD160_ISO9796 = 12;
     public static final byte ALG_RSA_RIPEMD160_PKCS1 = 13;
     public static final byte ALG_DSA_SHA = 14;
     public static final byte ALG_RSA_SHA_RFC2409 = 15;
     public static final byte ALG_RSA_MD5_RFC2409 = 16;
-    public static final byte ALG_RSA_SHA_PKCS1_PSS = 21;
     public static final byte ALG_RSA_MD5_PKCS1_PSS = 22;
     public static final byte ALG_RSA_RIPEMD160_PKCS1_PSS = 23;
     public static final byte ALG_HMAC_MD5 = 28;
@@ -114,15 +145,6 @@ public abstract class Signature {
     public static final byte ALG_KOREAN_SEED_MAC_NOPAD = 32;
     public static final byte ALG_AES_MAC_192_NOPAD = 35;
     public static final byte ALG_AES_MAC_256_NOPAD = 36;
-    public static final byte ALG_RSA_SHA_224_PKCS1 = 39;
-    public static final byte ALG_RSA_SHA_256_PKCS1 = 40;
-    public static final byte ALG_RSA_SHA_384_PKCS1 = 41;
-    public static final byte ALG_RSA_SHA_512_PKCS1 = 42;
-    public static final byte ALG_RSA_SHA_224_PKCS1_PSS = 43;
-    public static final byte ALG_RSA_SHA_256_PKCS1_PSS = 44;
-    public static final byte ALG_RSA_SHA_384_PKCS1_PSS = 45;
-    public static final byte ALG_RSA_SHA_512_PKCS1_PSS = 46;
-    public static final byte SIG_CIPHER_RSA = 3;
     public static final byte SIG_CIPHER_DSA = 4;
     public static final byte SIG_CIPHER_ECDSA_PLAIN = 9;
     public static final byte SIG_CIPHER_KOREAN_SEED_MAC = 8;
@@ -159,6 +181,28 @@ public abstract class Signature {
                 return new HmacSignature(algorithm, MessageDigest.ALG_SHA_384);
             case ALG_HMAC_SHA_512:
                 return new HmacSignature(algorithm, MessageDigest.ALG_SHA_512);
+            case ALG_RSA_SHA_PKCS1:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA, RsaSignature.PAD_PKCS1);
+            case ALG_RSA_SHA_224_PKCS1:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_224, RsaSignature.PAD_PKCS1);
+            case ALG_RSA_SHA_256_PKCS1:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_256, RsaSignature.PAD_PKCS1);
+            case ALG_RSA_SHA_384_PKCS1:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_384, RsaSignature.PAD_PKCS1);
+            case ALG_RSA_SHA_512_PKCS1:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_512, RsaSignature.PAD_PKCS1);
+            case ALG_RSA_SHA_PKCS1_PSS:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA, RsaSignature.PAD_PKCS1_PSS);
+            case ALG_RSA_SHA_224_PKCS1_PSS:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_224, RsaSignature.PAD_PKCS1_PSS);
+            case ALG_RSA_SHA_256_PKCS1_PSS:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_256, RsaSignature.PAD_PKCS1_PSS);
+            case ALG_RSA_SHA_384_PKCS1_PSS:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_384, RsaSignature.PAD_PKCS1_PSS);
+            case ALG_RSA_SHA_512_PKCS1_PSS:
+                return new RsaSignature(algorithm, MessageDigest.ALG_SHA_512, RsaSignature.PAD_PKCS1_PSS);
+            case RsaSignature.RAW:
+                return new RsaSignature(algorithm, MessageDigest.ALG_NULL, EcdsaSignature.PAD_NULL);
             default:
                 return new BlockMac(algorithm);
         }

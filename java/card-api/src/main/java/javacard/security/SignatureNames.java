@@ -19,6 +19,8 @@ final class SignatureNames {
         switch (cipher) {
             case Signature.SIG_CIPHER_ECDSA:
                 return padding == EcdsaSignature.PAD_NULL ? ecdsa(digest) : NONE;
+            case Signature.SIG_CIPHER_RSA:
+                return rsa(digest, padding);
             case Signature.SIG_CIPHER_HMAC:
                 return padding == EcdsaSignature.PAD_NULL ? hmac(digest) : NONE;
             case Signature.SIG_CIPHER_AES_MAC128:
@@ -47,6 +49,27 @@ final class SignatureNames {
                 return Signature.ALG_ECDSA_SHA_384;
             case MessageDigest.ALG_SHA_512:
                 return Signature.ALG_ECDSA_SHA_512;
+            default:
+                return NONE;
+        }
+    }
+
+    private static byte rsa(byte digest, byte padding) {
+        if (padding != RsaSignature.PAD_PKCS1 && padding != RsaSignature.PAD_PKCS1_PSS) {
+            return NONE;
+        }
+        boolean isSalted = padding == RsaSignature.PAD_PKCS1_PSS;
+        switch (digest) {
+            case MessageDigest.ALG_SHA:
+                return isSalted ? Signature.ALG_RSA_SHA_PKCS1_PSS : Signature.ALG_RSA_SHA_PKCS1;
+            case MessageDigest.ALG_SHA_224:
+                return isSalted ? Signature.ALG_RSA_SHA_224_PKCS1_PSS : Signature.ALG_RSA_SHA_224_PKCS1;
+            case MessageDigest.ALG_SHA_256:
+                return isSalted ? Signature.ALG_RSA_SHA_256_PKCS1_PSS : Signature.ALG_RSA_SHA_256_PKCS1;
+            case MessageDigest.ALG_SHA_384:
+                return isSalted ? Signature.ALG_RSA_SHA_384_PKCS1_PSS : Signature.ALG_RSA_SHA_384_PKCS1;
+            case MessageDigest.ALG_SHA_512:
+                return isSalted ? Signature.ALG_RSA_SHA_512_PKCS1_PSS : Signature.ALG_RSA_SHA_512_PKCS1;
             default:
                 return NONE;
         }

@@ -2,6 +2,7 @@ package javacardx.crypto;
 
 import javacard.security.CryptoException;
 import javacard.security.Key;
+import javacard.security.MessageDigest;
 
 /**
  * Ciphers. AES is carried out, in CBC and ECB, without padding and with that of ISO 9797, method 2. The end of an
@@ -104,26 +105,46 @@ public abstract class Cipher {
     /** As many bytes as they say. */
     public static final byte PAD_PKCS5 = 6;
 
+    /** RSA of a number with the bytes of the modulus. */
+    public static final byte ALG_RSA_NOPAD = 12;
+
+    /** RSA with the older padding of PKCS#1. */
+    public static final byte ALG_RSA_PKCS1 = 10;
+
+    /** RSA with OAEP. */
+    public static final byte ALG_RSA_PKCS1_OAEP = 15;
+
+    /** RSA. */
+    public static final byte CIPHER_RSA = 7;
+
+    /** The older padding of PKCS#1. */
+    public static final byte PAD_PKCS1 = 7;
+
+    /** OAEP with SHA-1. */
+    public static final byte PAD_PKCS1_OAEP = 9;
+
+    /** OAEP with SHA-224. */
+    public static final byte PAD_PKCS1_OAEP_SHA224 = 13;
+
+    /** OAEP with SHA-256. */
+    public static final byte PAD_PKCS1_OAEP_SHA256 = 14;
+
+    /** OAEP with SHA-384. */
+    public static final byte PAD_PKCS1_OAEP_SHA384 = 15;
+
+    /** OAEP with SHA-512. */
+    public static final byte PAD_PKCS1_OAEP_SHA512 = 16;
+
     // Names of the specification for what this card does not carry out.
     public static final byte ALG_RSA_ISO14888 = 9;
-    public static final byte ALG_RSA_PKCS1 = 10;
     public static final byte ALG_RSA_ISO9796 = 11;
-    public static final byte ALG_RSA_NOPAD = 12;
-    public static final byte ALG_RSA_PKCS1_OAEP = 15;
     public static final byte ALG_KOREAN_SEED_ECB_NOPAD = 16;
     public static final byte ALG_KOREAN_SEED_CBC_NOPAD = 17;
     public static final byte CIPHER_KOREAN_SEED_CBC = 5;
     public static final byte CIPHER_KOREAN_SEED_ECB = 6;
-    public static final byte CIPHER_RSA = 7;
     public static final byte PAD_ISO9797_1_M1_ALG3 = 4;
     public static final byte PAD_ISO9797_1_M2_ALG3 = 5;
-    public static final byte PAD_PKCS1 = 7;
     public static final byte PAD_PKCS1_PSS = 8;
-    public static final byte PAD_PKCS1_OAEP = 9;
-    public static final byte PAD_PKCS1_OAEP_SHA224 = 13;
-    public static final byte PAD_PKCS1_OAEP_SHA256 = 14;
-    public static final byte PAD_PKCS1_OAEP_SHA384 = 15;
-    public static final byte PAD_PKCS1_OAEP_SHA512 = 16;
     public static final byte PAD_PKCS1_OAEP_SHA3_224 = 17;
     public static final byte PAD_PKCS1_OAEP_SHA3_256 = 18;
     public static final byte PAD_PKCS1_OAEP_SHA3_384 = 19;
@@ -146,7 +167,18 @@ public abstract class Cipher {
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
      */
     public static final Cipher getInstance(byte algorithm, boolean externalAccess) throws CryptoException {
-        return algorithm == ALG_AES_CTR ? new CtrCipher() : new BlockCipher(algorithm);
+        switch (algorithm) {
+            case ALG_AES_CTR:
+                return new CtrCipher();
+            case ALG_RSA_NOPAD:
+                return new RsaCipher(algorithm, PAD_NOPAD, MessageDigest.ALG_NULL);
+            case ALG_RSA_PKCS1:
+                return new RsaCipher(algorithm, PAD_PKCS1, MessageDigest.ALG_NULL);
+            case ALG_RSA_PKCS1_OAEP:
+                return new RsaCipher(algorithm, PAD_PKCS1_OAEP, MessageDigest.ALG_SHA);
+            default:
+                return new BlockCipher(algorithm);
+        }
     }
 
     /**
@@ -160,7 +192,28 @@ public abstract class Cipher {
      */
     public static final Cipher getInstance(byte cipherAlgorithm, byte paddingAlgorithm, boolean externalAccess)
             throws CryptoException {
-        return new BlockCipher(BlockCipher.algorithm(cipherAlgorithm, paddingAlgorithm));
+        if (cipherAlgorithm != CIPHER_RSA) {
+            return new BlockCipher(BlockCipher.algorithm(cipherAlgorithm, paddingAlgorithm));
+        }
+        switch (paddingAlgorithm) {
+            case PAD_NOPAD:
+                return new RsaCipher(ALG_RSA_NOPAD, paddingAlgorithm, MessageDigest.ALG_NULL);
+            case PAD_PKCS1:
+                return new RsaCipher(ALG_RSA_PKCS1, paddingAlgorithm, MessageDigest.ALG_NULL);
+            case PAD_PKCS1_OAEP:
+                return new RsaCipher(ALG_RSA_PKCS1_OAEP, paddingAlgorithm, MessageDigest.ALG_SHA);
+            case PAD_PKCS1_OAEP_SHA224:
+                return new RsaCipher(ALG_RSA_PKCS1_OAEP, paddingAlgorithm, MessageDigest.ALG_SHA_224);
+            case PAD_PKCS1_OAEP_SHA256:
+                return new RsaCipher(ALG_RSA_PKCS1_OAEP, paddingAlgorithm, MessageDigest.ALG_SHA_256);
+            case PAD_PKCS1_OAEP_SHA384:
+                return new RsaCipher(ALG_RSA_PKCS1_OAEP, paddingAlgorithm, MessageDigest.ALG_SHA_384);
+            case PAD_PKCS1_OAEP_SHA512:
+                return new RsaCipher(ALG_RSA_PKCS1_OAEP, paddingAlgorithm, MessageDigest.ALG_SHA_512);
+            default:
+                CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+                return null;
+        }
     }
 
     /**
