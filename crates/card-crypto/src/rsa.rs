@@ -79,7 +79,7 @@ pub fn raise(key: RsaKey<'_>, data: &[u8], out: &mut [u8]) -> Result<(), CryptoE
             let difference = of_p.sub_mod(&of_q.rem(&modulus).resize(half as u32 * 8), &modulus);
             let height = difference.mul_mod(&number(part(4)?)?, &modulus);
             let wide = height.concatenating_mul(q.as_ref());
-            wide.wrapping_add(&of_q.resize(wide.bits_precision()))
+            wide.wrapping_add(of_q.resize(wide.bits_precision()))
         }
     };
     let bytes = result.to_be_bytes();

@@ -20,7 +20,7 @@ use crate::memory::INSTANCES_MAX;
 use crate::objects::{Form, Objects};
 use crate::package_store::PackageStore;
 use crate::ram::{APDU, APDU_BUFFER_BYTES, known};
-use crate::session::CHANNELS;
+use crate::session::{CHANNELS, Protocol};
 use crate::types;
 
 const CHANNEL_NOT_SUPPORTED: u16 = 0x6881;
@@ -107,7 +107,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         }
     }
 
-    /// Puts a command's header into the cleared APDU buffer.
+    /// Puts a command's header into the cleared APDU buffer, and what comes with it.
     fn put_header(&mut self, command: Command<'_>) {
         let buffer: &mut [u8; APDU_BUFFER_BYTES] = &mut self.memory.ram.buffer;
         buffer.fill(0);
@@ -115,7 +115,15 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         let expected = command.expected.unwrap_or(0);
         match (command.is_extended, command.data.len()) {
             (false, 0) => buffer[4] = expected as u8,
-            (false, length) => buffer[4] = length as u8,
+            (false, length) => {
+                buffer[4] = length as u8;
+                // Blocks bring short data with the header: some applets look at it without asking for it.
+                if self.state.protocol == Protocol::T1
+                    && let Some(place) = buffer.get_mut(5..5 + length)
+                {
+                    place.copy_from_slice(command.data);
+                }
+            }
             (true, 0) => buffer[5..7].copy_from_slice(&expected.to_be_bytes()),
             (true, length) => buffer[5..7].copy_from_slice(&(length as u16).to_be_bytes()),
         }

@@ -1,5 +1,6 @@
 //! What a bytecode on an object costs: words of flash, counted as the difference of loops with and without it.
 
+use norn_card_vm::Protocol;
 use norn_flash_sim::Counters;
 
 use super::*;
@@ -120,4 +121,13 @@ fn classes_lead_to_the_applet_of_their_channel() {
         };
         assert_eq!(status(&mut card, &[class, 0, 0, 1, 0]), expected, "class {class:02X}");
     }
+}
+
+#[test]
+fn short_data_are_in_the_buffer_under_blocks_alone() {
+    let mut card = card_with_costs();
+    let command = [0x80, 12, 0, 0, 1, 42, 0];
+    assert_eq!(send(&mut card, &command).unwrap(), (vec![0, 42], 0x9000));
+    card.set_protocol(Protocol::T0);
+    assert_eq!(send(&mut card, &command).unwrap(), (vec![0, 0], 0x9000));
 }

@@ -122,6 +122,10 @@ public final class Costs extends Applet implements Step {
                 sum += (short) (other.changed + kept - before);
                 kept--;
                 break;
+            case 12:
+                // The first of the data, which nobody has asked for.
+                sum = buffer[ISO7816.OFFSET_CDATA];
+                break;
             default:
                 ISOException.throwIt(ISO7816.SW_INS_NOT_SUPPORTED);
         }

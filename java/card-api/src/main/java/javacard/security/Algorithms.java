@@ -121,8 +121,8 @@ final class Algorithms {
             short outOffset);
 
     /**
-     * Draws a pair of keys of a modulus of some bytes, with the public exponent that the public key has, or 65,537 where
-     * that is 0; false where there is none.
+     * Draws a pair of keys of a modulus of some bytes, with the public exponent that the public key has, or 65,537
+     * where that is 0; false where there is none.
      */
     static native boolean generateRsa(boolean isByFactors, byte[] publicKey, byte[] privateKey, short bytes);
 
