@@ -506,6 +506,7 @@ fn describe<H: Display, C: Display>(error: &CardError<H, C>) -> String {
         CardError::Heap(error) => error.to_string(),
         CardError::Packages(error) => error.to_string(),
         CardError::Damaged => "the registry of applets is damaged".to_owned(),
+        CardError::NoRoom => "there is no room to undo an installation that the power has cut".to_owned(),
     }
 }
 

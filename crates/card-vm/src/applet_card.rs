@@ -45,6 +45,8 @@ pub enum CardError<H, C> {
     Packages(C),
     /// What the runtime keeps of its own on the heap is damaged.
     Damaged,
+    /// There is no room to undo an installation that the power has cut.
+    NoRoom,
 }
 
 /// The errors of a card's memories.
@@ -149,8 +151,21 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             }
         }
         self.read_known()?;
+        self.settle_installation()?;
         self.state.instances = self.memory.instances().map_err(Self::objects)?;
         Ok(())
+    }
+
+    /// Undoes an installation that the power has cut, with the room of what it has made where there is no other.
+    fn settle_installation(&mut self) -> Result<(), ErrorOf<H, S>> {
+        for _ in 0..2 {
+            match self.memory.settle_installation() {
+                Ok(()) => return Ok(()),
+                Err(Failure::Error(error)) => return Err(Self::objects(error)),
+                Err(_) => _ = self.collect()?,
+            }
+        }
+        Err(CardError::NoRoom)
     }
 
     /// Whether a package of a number is installed; its image may be missing, where a memory has lost it.
@@ -455,28 +470,24 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         buffer[name.len() + 2] = parameters.len() as u8;
         buffer[name.len() + 3..length].copy_from_slice(parameters);
         self.memory.contexts.0[usize::from(number)] = package;
-        self.state.installing = Some(Installing { aid: instance, registered: None, instance: number });
+        self.state.installing = Some(Installing { aid: instance, package, is_registered: false, instance: number });
+        self.memory.installing = number;
         let none = (Command::none(), &mut [][..]);
         let ran = self.run(none, number, (package, install), &[APDU_BUFFER, 0, length as i32]);
-        let installing = self.state.installing.take();
-        let registered = installing.and_then(|applet| applet.registered);
-        let refusal = match (ran, registered) {
-            (Err(error), _) => return Err(InstallError::Memory(error)),
-            (Ok((Ended::Returned(_), _)), Some((applet, aid))) => {
-                match self.memory.register(number, (applet, package), aid) {
-                    Ok(instance) => {
-                        self.state.instances[usize::from(number)] = instance;
-                        return Ok(());
-                    }
-                    Err(failure) => no_room(failure, Self::objects),
-                }
-            }
-            (Ok((Ended::Returned(_), _)), None) => InstallError::Refused(UNKNOWN),
-            (Ok((Ended::Status(status), _)), _) => InstallError::Refused(status),
-        };
+        self.state.installing = None;
+        let (ended, _) = ran.map_err(InstallError::Memory)?;
+        let is_registered = self.memory.is_registered(number).map_err(Self::objects).map_err(InstallError::Memory)?;
+        self.settle_installation().map_err(InstallError::Memory)?;
+        if is_registered {
+            return Ok(());
+        }
+        self.state.instances[usize::from(number)] = Default::default();
         self.memory.contexts.0[usize::from(number)] = norn_card_package::format::NONE;
         self.collect().map_err(InstallError::Memory)?;
-        Err(refusal)
+        Err(InstallError::Refused(match ended {
+            Ended::Returned(_) => UNKNOWN,
+            Ended::Status(status) => status,
+        }))
     }
 
     fn delete(&mut self, aid: Aid) -> Result<(), InstallError<Self::Error>> {

@@ -36,6 +36,7 @@ mod native;
 mod objects;
 mod outside;
 mod package_store;
+mod pending;
 mod persistent;
 mod quick;
 mod ram;

@@ -13,7 +13,8 @@ use norn_card_package::format;
 
 use crate::end::Failure;
 use crate::heap::{HEADER_BYTES, PersistentHeap};
-use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, Standing, TEMPORARY_END};
+use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, RUNTIME, Standing, TEMPORARY_END};
+use crate::pending::Places;
 use crate::persistent::{ObjectError, Persistent, TransactionRefusal, form, value};
 use crate::ram::{APDU_BUFFER, Block, Known, Place, Ram, block_bytes};
 
@@ -58,6 +59,8 @@ pub struct Memory<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTE
     /// Where free RAM for transient arrays starts.
     used: u16,
     owner: u8,
+    /// The instance that is being installed; 0 for none.
+    pub(crate) installing: u8,
     looked: [Looked; LOOKED],
     /// The context of each owner, for arrays that deselection clears.
     pub(crate) contexts: Contexts,
@@ -90,7 +93,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
     pub(crate) fn unread(heap: H) -> Self {
         let contexts = Contexts([format::NONE; INSTANCES_MAX as usize + 1]);
         let (persistent, ram) = (Persistent::unread(heap), Ram::new(Known::nothing()));
-        Memory { persistent, ram, used: 0, owner: 0, looked: [NOTHING; LOOKED], contexts }
+        Memory { persistent, ram, used: 0, owner: 0, installing: 0, looked: [NOTHING; LOOKED], contexts }
     }
 
     /// The heap, as [`Persistent::keeper`] gives it.
@@ -281,6 +284,29 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         self.settled(changed)
     }
 
+    /// Makes a change of the runtime's in the open transaction, or in one of its own: all of it or nothing.
+    pub(crate) fn atomically<T>(
+        &mut self,
+        change: impl FnOnce(&mut Self) -> Result<T, Failure<MemoryError<H>>>,
+    ) -> Result<T, Failure<MemoryError<H>>> {
+        let is_open = self.persistent.in_transaction();
+        if !is_open {
+            self.persistent.begin().map_err(refused)?;
+        }
+        let owner = self.owner;
+        self.set_owner(RUNTIME);
+        let changed = change(self);
+        self.set_owner(owner);
+        if !is_open {
+            match &changed {
+                Ok(_) => self.commit().map_err(refused)?,
+                Err(_) if self.persistent.in_transaction() => self.abort().map_err(refused)?,
+                Err(_) => {}
+            }
+        }
+        changed
+    }
+
     /// Commits the open transaction.
     pub(crate) fn commit(&mut self) -> Result<(), TransactionRefusal<H::Error>> {
         let ended = self.persistent.commit();
@@ -311,6 +337,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
 
     /// Writes to an array of bytes on flash, all or nothing.
     pub(crate) fn write_bytes(&mut self, array: i32, first: u16, from: &[u8]) -> Change<H> {
+        self.keep_old(bytes_of(array, first, from.len() as u16))?;
         let array = self.persistent.reference(array).map_err(Failure::Error)?;
         let written = self.heap().write_elements(array, first, from);
         self.changed(written)
@@ -325,6 +352,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
 
     /// Copies bytes from an array in RAM to one on flash, all or nothing.
     pub(crate) fn write_from_ram(&mut self, (from, at): (i32, u16), (to, first): (i32, u16), count: u16) -> Change<H> {
+        self.keep_old(bytes_of(to, first, count))?;
         let array = self.persistent.reference(to).map_err(Failure::Error)?;
         let place = self.place(from).map_err(Failure::Error)?;
         let elements = place.and_then(|place| self.ram.elements(place));
@@ -336,6 +364,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
 
     /// Copies bytes between arrays on flash, all or nothing.
     pub(crate) fn copy_bytes(&mut self, (from, at): (i32, u16), (to, first): (i32, u16), count: u16) -> Change<H> {
+        self.keep_old(bytes_of(to, first, count))?;
         let from = self.persistent.reference(from).map_err(Failure::Error)?;
         let to = self.persistent.reference(to).map_err(Failure::Error)?;
         let copied = self.heap().copy_elements((from, at), (to, first), count);
@@ -348,12 +377,23 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
     }
 }
 
+fn refused<E>(refusal: TransactionRefusal<E>) -> Failure<ObjectError<E>> {
+    match refusal {
+        TransactionRefusal::Heap(error) => Failure::Error(ObjectError::Heap(error)),
+        _ => Failure::TransactionFull,
+    }
+}
+
 fn heap_failure<E>(error: ObjectError<E>) -> TransactionRefusal<E> {
     match error {
         ObjectError::Heap(error) => TransactionRefusal::Heap(error),
         // The object of "tr" is there, or the heap would say so.
         _ => TransactionRefusal::NotInProgress,
     }
+}
+
+fn bytes_of(array: i32, first: u16, count: u16) -> Places {
+    Places { object: array, kind: format::BYTE, first, count }
 }
 
 /// Whether a reference is one of the runtime's temporary objects, or null.
@@ -412,6 +452,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Obj
             *reason = value as i16;
             return Ok(());
         }
+        self.keep_old(Places { object: reference, kind, first: slot.into(), count: 1 })?;
         let changed = self.persistent.set_field(reference, slot, kind, value);
         self.settled(changed)
     }
@@ -443,6 +484,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Obj
                 Ok(())
             }
             None => {
+                self.keep_old(Places { object: reference, kind, first: index, count: 1 })?;
                 let changed = self.persistent.set_element(reference, index, kind, value);
                 self.settled(changed)
             }
@@ -454,6 +496,10 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Obj
     }
 
     fn set_static_field(&mut self, package: u8, slot: u16, kind: u8, value: i32) -> Change<H> {
+        if self.installing != 0 {
+            let object = self.persistent.statics_of(package).map_err(Failure::Error)?;
+            self.keep_old(Places { object, kind, first: slot, count: 1 })?;
+        }
         let changed = self.persistent.set_static_field(package, slot, kind, value);
         self.settled(changed)
     }

@@ -216,6 +216,11 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         self.statics.get(usize::from(number)).is_some_and(Option::is_some)
     }
 
+    /// The object with a package's static fields.
+    pub(crate) fn statics_of(&self, package: u8) -> Result<i32, ObjectError<H::Error>> {
+        self.statics(package, 0).map(|(object, _)| H::bits(object) as i32)
+    }
+
     /// Takes a package's static fields away: they are garbage then.
     pub(crate) fn forget(&mut self, number: u8) -> Change<H> {
         if self.has_statics(number) {

@@ -13,7 +13,7 @@ use crate::end::Failure;
 use crate::heap::{HEADER_BYTES, PersistentHeap};
 use crate::memory::{INSTANCES_MAX, Memory, MemoryError};
 use crate::objects::{ClassId, Objects, RUNTIME};
-use crate::persistent::{ObjectError, TransactionRefusal};
+use crate::persistent::ObjectError;
 use crate::ram::known;
 use crate::session::Instance;
 use crate::trace::INSTANCE;
@@ -44,26 +44,19 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT: usize> Memory<H,
         Ok(instances)
     }
 
+    /// Whether there is an instance of a number.
+    pub(crate) fn is_registered(&mut self, number: u8) -> Result<bool, MemoryError<H>> {
+        Ok(self.heap().root(root(number)).map_err(ObjectError::Heap)?.is_some())
+    }
+
     /// Registers an instance, all of it or nothing.
     pub(crate) fn register(
         &mut self,
         number: u8,
-        (applet, package): (i32, u8),
+        applet: (i32, u8),
         aid: Aid,
     ) -> Result<Instance, Failure<MemoryError<H>>> {
-        self.persistent.begin().map_err(refusal)?;
-        match self.make_instance(number, (applet, package), aid) {
-            Ok(instance) => {
-                self.commit().map_err(refusal)?;
-                Ok(instance)
-            }
-            Err(failure) => {
-                if self.persistent.in_transaction() {
-                    self.abort().map_err(refusal)?;
-                }
-                Err(failure)
-            }
-        }
+        self.atomically(|memory| memory.make_instance(number, applet, aid))
     }
 
     fn make_instance(
@@ -72,7 +65,6 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT: usize> Memory<H,
         (applet, package): (i32, u8),
         aid: Aid,
     ) -> Result<Instance, Failure<MemoryError<H>>> {
-        self.set_owner(RUNTIME);
         let class = self.ram.known.class(const { known("javacard/framework/AID") });
         let name = self.create(class, &[format::REFERENCE])?;
         let none = ClassId { package: 0, class: 0 };
@@ -107,12 +99,5 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT: usize> Memory<H,
         let Some(place) = bytes.get_mut(..usize::from(length)) else { return Err(wrong) };
         self.read_bytes(array, 0, place)?;
         Aid::new(place).ok_or(wrong)
-    }
-}
-
-fn refusal<E>(refusal: TransactionRefusal<E>) -> Failure<ObjectError<E>> {
-    match refusal {
-        TransactionRefusal::Heap(error) => Failure::Error(ObjectError::Heap(error)),
-        _ => Failure::TransactionFull,
     }
 }

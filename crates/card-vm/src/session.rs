@@ -29,8 +29,10 @@ pub(crate) struct Instance {
 pub(crate) struct Installing {
     /// What it was asked to be called.
     pub aid: norn_card_package::Aid,
-    /// What it has registered itself, and as what.
-    pub registered: Option<(i32, norn_card_package::Aid)>,
+    /// The package of it.
+    pub package: u8,
+    /// It has registered itself.
+    pub is_registered: bool,
     /// The number of the instance that it becomes.
     pub instance: u8,
 }

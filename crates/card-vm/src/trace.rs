@@ -5,7 +5,7 @@
 //! | of a class | fields whose kind is a reference, as the class says |
 //! | array of references | its elements, on flash or in RAM |
 //! | static fields of a package | those whose kind is a reference, as the package says |
-//! | the runtime's | the applet and the AID of an instance |
+//! | the runtime's | the applet and the AID of an instance; what a record of a pending installation names |
 
 use core::marker::PhantomData;
 
@@ -21,8 +21,12 @@ use crate::types;
 
 /// In place of a class, in the header of the object of an applet's instance; the package is [`format::NONE`].
 pub(crate) const INSTANCE: u8 = 0;
-/// References of such an object: the applet, and its AID.
-pub(crate) const INSTANCE_REFERENCES: u8 = 2;
+/// In the same place, in the header of a record of what a pending installation has changed.
+pub(crate) const PENDING: u8 = 1;
+/// References of an instance's object: the applet, and its AID.
+const INSTANCE_REFERENCES: u8 = 2;
+/// References of a record: an object, another record, and an array.
+const PENDING_REFERENCES: u8 = 3;
 
 /// RAM of the transient arrays that were traced.
 #[derive(Clone, Copy, Default)]
@@ -92,7 +96,9 @@ pub(crate) fn trace<H: PersistentHeap, C: Code, const BYTES: usize>(
 /// Whether a field is a reference, by what its object's header says; none where an image does not know.
 fn is_reference<C: Code>(code: &mut C, id: ClassId, slot: u8) -> Option<bool> {
     match id {
-        ClassId { package: format::NONE, class } => Some(class == INSTANCE && slot < INSTANCE_REFERENCES),
+        ClassId { package: format::NONE, class: INSTANCE } => Some(slot < INSTANCE_REFERENCES),
+        ClassId { package: format::NONE, class: PENDING } => Some(slot < PENDING_REFERENCES),
+        ClassId { package: format::NONE, .. } => Some(false),
         ClassId { package, class: format::NONE } => {
             let (package, image) = code.package(package)?;
             Some(package.static_kind(image, slot.into()).ok()? == format::REFERENCE)

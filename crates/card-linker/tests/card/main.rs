@@ -8,6 +8,7 @@ mod every_algorithm;
 mod firewall;
 #[path = "../javac/mod.rs"]
 mod javac;
+mod pending;
 mod power_cuts;
 mod rsa;
 

@@ -10,6 +10,7 @@ use crate::heap::PersistentHeap;
 use crate::memory::{INSTANCES_MAX, TRANSIENT_DESELECT, TRANSIENT_RESET};
 use crate::objects::{ClassId, Form, Objects, Runtime};
 use crate::ram::known;
+use crate::session::{Installing, Instance};
 use crate::types;
 
 numbers! {
@@ -113,6 +114,7 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
             }
             ABORT_TRANSACTION => {
                 let ended = self.memory.abort();
+                self.look_at_registration()?;
                 return self.transaction(ended);
             }
             GET_TRANSACTION_DEPTH => i32::from(self.memory.persistent.in_transaction()),
@@ -159,16 +161,41 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
     }
 
     fn register(&mut self, applet: i32, aid: Option<Aid>) -> Step<i32, H, C> {
-        let Some(installing) = self.session.state.installing.filter(|applet| applet.registered.is_none()) else {
+        let Some(installing) = self.session.state.installing.filter(|applet| !applet.is_registered) else {
             return self.throw(SYSTEM_EXCEPTION, ILLEGAL_AID);
         };
+        if let Some(aid) = aid {
+            // The first five bytes say whose package and applet are.
+            let of_package = self.code.package(installing.package).map(|(package, _)| package.aid);
+            if of_package.is_none_or(|of_package| of_package.as_bytes().get(..5) != aid.as_bytes().get(..5)) {
+                return self.throw(SYSTEM_EXCEPTION, ILLEGAL_AID);
+            }
+        }
         let aid = aid.unwrap_or(installing.aid);
         if self.find(aid.as_bytes())? != 0 {
             return self.throw(SYSTEM_EXCEPTION, ILLEGAL_AID);
         }
-        self.session.state.installing =
-            Some(crate::session::Installing { registered: Some((applet, aid)), ..installing });
+        let number = installing.instance;
+        let registered = self.memory.register(number, (applet, installing.package), aid);
+        let instance = self.changed(registered)?;
+        let state = &mut self.session.state;
+        state.instances[usize::from(number)] = instance;
+        state.installing = Some(Installing { is_registered: true, ..installing });
         Ok(0)
+    }
+
+    /// After an abort: an applet that has registered itself in the transaction has not.
+    fn look_at_registration(&mut self) -> Step<(), H, C> {
+        let Some(installing) = self.session.state.installing.filter(|applet| applet.is_registered) else {
+            return Ok(());
+        };
+        let number = installing.instance;
+        if !self.memory.is_registered(number).map_err(Trap::objects)? {
+            let state = &mut self.session.state;
+            state.instances[usize::from(number)] = Instance::default();
+            state.installing = Some(Installing { is_registered: false, ..installing });
+        }
+        Ok(())
     }
 
     fn make_transient(&mut self, kind: u8, length: i32, event: i32) -> Step<i32, H, C> {
