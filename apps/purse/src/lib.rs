@@ -125,7 +125,7 @@ impl Job {
 
     /// The command that does the same again, on the image as it was.
     pub fn command_line(&self) -> String {
-        let mut line = format!("norn purse {} {}", self.image.display(), self.script.display());
+        let mut line = format!("norn-purse {} {}", self.image.display(), self.script.display());
         if let Some(part) = &self.part {
             line += &format!(" --part {}", part.name);
         }

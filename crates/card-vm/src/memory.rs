@@ -13,8 +13,7 @@ use norn_card_package::format;
 
 use crate::end::Failure;
 use crate::heap::{HEADER_BYTES, PersistentHeap};
-use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, RUNTIME, Standing, TEMPORARY_END};
-use crate::pending::Places;
+use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, Places, RUNTIME, Standing, TEMPORARY_END};
 use crate::persistent::{ObjectError, Persistent, TransactionRefusal, form, value};
 use crate::ram::{APDU_BUFFER, Block, Known, Place, Ram, block_bytes};
 
@@ -293,10 +292,12 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         if !is_open {
             self.persistent.begin().map_err(refused)?;
         }
-        let owner = self.owner;
+        let (owner, installing) = (self.owner, self.installing);
+        self.installing = 0;
         self.set_owner(RUNTIME);
         let changed = change(self);
         self.set_owner(owner);
+        self.installing = installing;
         if !is_open {
             match &changed {
                 Ok(_) => self.commit().map_err(refused)?,

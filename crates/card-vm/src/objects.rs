@@ -36,6 +36,15 @@ pub const PACKAGE_OWNER: u8 = 0x80;
 /// References from 1 to below this are the runtime's temporary objects: no field, static field or element takes them.
 pub const TEMPORARY_END: i32 = 1 << 16;
 
+/// A field of an object, or elements of an array, by their kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub object: i32,
+    pub kind: u8,
+    pub first: u16,
+    pub count: u16,
+}
+
 /// What the firewall has to know of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {

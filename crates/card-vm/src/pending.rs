@@ -17,22 +17,13 @@ use norn_card_package::format;
 use crate::end::Failure;
 use crate::heap::PersistentHeap;
 use crate::memory::{Memory, MemoryError};
-use crate::objects::{ClassId, Form, Objects};
+use crate::objects::{ClassId, Form, Objects, Places};
 use crate::persistent::ObjectError;
 use crate::trace::PENDING;
 
 const ROOT: [u8; 2] = *b"ir";
 const CLASS: ClassId = ClassId { package: format::NONE, class: PENDING };
 const KINDS: [u8; 5] = [format::REFERENCE, format::REFERENCE, format::REFERENCE, format::SHORT, format::BYTE];
-
-/// Fields or elements of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Places {
-    pub object: i32,
-    pub kind: u8,
-    pub first: u16,
-    pub count: u16,
-}
 
 /// A record, as it is read.
 struct Record {
@@ -64,10 +55,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT: usize> Memory<H,
         if owner == instance || self.is_kept(newest, places).map_err(Failure::Error)? {
             return Ok(());
         }
-        self.installing = 0;
-        let made = self.atomically(|memory| memory.make_record(instance, places, newest));
-        self.installing = instance;
-        made
+        self.atomically(|memory| memory.make_record(instance, places, newest))
     }
 
     fn newest_record(&mut self) -> Result<i32, MemoryError<H>> {

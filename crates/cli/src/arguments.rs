@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use norn_code_pager::{RoomName, Standing, Version};
 use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
+use norn_heap_image::part_by_name;
 use norn_nbd::Address;
 use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
 
@@ -13,16 +14,15 @@ use crate::image::Opener;
 use crate::log::Span;
 use crate::log::moment::Moment;
 use crate::log::picture::Size;
-use crate::{code, nbd, parts};
+use crate::{code, nbd};
 
 const EXAMPLES: &str = "\
 Examples:
-  norn purse purse.img examples/purse.txt                    run a script of payments on a new image
-  norn purse purse.img examples/purse.txt --cut-power 2006   the same, with power cuts at random operations
-  norn heap check purse.img                                  check every invariant of the heap
-  norn heap show purse.img --fields                          list objects and their values
-  norn heap dump purse.img                                   list erase units and log entries
-  norn heap dump purse.img --unit 3                          show erase unit 3 in full
+  norn heap create heap.img --part stm32l4                   a heap on a simulated part
+  norn heap check heap.img                                   check every invariant of the heap
+  norn heap show heap.img --fields                           list objects and their values
+  norn heap dump heap.img                                    list erase units and log entries
+  norn heap dump heap.img --unit 3                           show erase unit 3 in full
   norn nbd create disk.img                                   a block device on a simulated NAND part
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn code install part.img app.bin --program-version 1.0.0
@@ -57,8 +57,6 @@ pub enum Command {
     /// Make, check and inspect a heap in an image file.
     #[command(subcommand)]
     Heap(HeapCommand),
-    /// Run a script of payments between electronic purses, optionally with random power cuts.
-    Purse(PurseArguments),
     /// Make, check and serve a block device on a simulated NAND part in an image file.
     #[command(subcommand)]
     Nbd(NbdCommand),
@@ -82,7 +80,6 @@ impl Command {
             Command::Heap(HeapCommand::Check(ImageArgument { image }))
             | Command::Heap(HeapCommand::Show(ShowArguments { image, .. }))
             | Command::Heap(HeapCommand::Dump(DumpArguments { image, .. })) => (image, Opener::Heap),
-            Command::Purse(PurseArguments { image, .. }) => (image, Opener::Purse),
             Command::Log(
                 LogCommand::Append(AppendArguments { image, .. })
                 | LogCommand::Export(ExportArguments { image, .. })
@@ -369,7 +366,7 @@ pub struct LogCreateArguments {
     /// Image file to make; there must be none of this name.
     pub image: PathBuf,
     /// Simulated part that the image is of; `norn parts` lists them. Its words have to take any number of programs.
-    #[arg(long, value_name = "NAME", default_value = "w25q80", value_parser = parts::by_name)]
+    #[arg(long, value_name = "NAME", default_value = "w25q80", value_parser = part_by_name)]
     pub part: PartSpec,
 }
 
@@ -472,7 +469,7 @@ pub struct CreateArguments {
     /// Image file to make; there must be none of this name.
     pub image: PathBuf,
     /// Simulated part that the image is of; `norn parts` lists them.
-    #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
+    #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = part_by_name)]
     pub part: PartSpec,
     /// Spare erase units: 0 for the part as it is; from 1 on, units that fail are replaced. A part whose words can be
     /// programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
@@ -553,40 +550,4 @@ pub struct DumpArguments {
     /// Show the image as it is, without mounting it: for one that cannot be mounted, or was not recovered yet.
     #[arg(long)]
     pub raw: bool,
-}
-
-const SCRIPT_HELP: &str = "\
-A script has one command a line; # starts a comment:
-  open NAME                 opens an account; nothing happens if there is one
-  credit NAME AMOUNT        puts money into it
-  debit NAME AMOUNT         takes money out
-  transfer FROM TO AMOUNT   moves money
-  close NAME                closes an empty account
-  random-transfers N        N transfers between random accounts, the same in each run on the same image
-  repeat N ... end          the lines between, N times; blocks do not nest
-Each command is one transaction of the heap. One that an account has no money for is refused and counted. A mistake in the
-script is found before anything is changed.
-
-With --cut-power, every loss of power is followed by a mount, and the books on flash are compared with those in memory: the
-interrupted command must have taken effect wholly or not at all, and is repeated in the latter case. The mean number of
-operations to the next cut doubles with each cut since a command last got through, so that a run ends.";
-
-/// What to run.
-#[derive(Args, Debug)]
-#[command(after_help = SCRIPT_HELP)]
-pub struct PurseArguments {
-    /// Image file with the purses. It is created if missing; a run on an existing one continues it.
-    pub image: PathBuf,
-    /// Text file of commands.
-    pub script: PathBuf,
-    /// Cut the power again and again, at operations and in ways that derive from this number.
-    #[arg(long, value_name = "SEED")]
-    pub cut_power: Option<u64>,
-    /// Mean number of words programmed and units erased between two power cuts.
-    #[arg(long, value_name = "N", default_value_t = 200, requires = "cut_power")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    pub cuts_every: u32,
-    /// Simulated part of a new image: `tinystore` if left out; an image that exists has to be of it.
-    #[arg(long, value_name = "NAME", value_parser = parts::by_name)]
-    pub part: Option<PartSpec>,
 }

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::HeapImageError;
-use norn_purse::{BankFailure, PurseError};
 
 use crate::code::failure::CodeFailure;
-use crate::image::{Opener, Refusal, explanation};
+use crate::image::{Opener, explanation};
 use crate::log::failure::LogError;
 use crate::nbd::failure::NbdFailure;
 
@@ -24,9 +23,6 @@ pub enum Error {
     /// The heap in an image failed.
     #[error(transparent)]
     Heap(#[from] HeapImageError),
-    /// The purses in an image failed.
-    #[error(transparent)]
-    Purse(#[from] PurseError),
     /// The block device in the image failed.
     #[error("{}: {failure}", image.display())]
     Nbd {
@@ -83,24 +79,21 @@ pub enum Error {
 impl Error {
     /// The same with what the image holds, if `opener` refused the image.
     pub fn explained(self, image: &Path, opener: Opener) -> Error {
-        match self.refusal() {
-            Some(refusal) => Error::Refused { explanation: explanation(image, opener, refusal), error: Box::new(self) },
-            None => self,
+        if self.is_refusal() {
+            Error::Refused { explanation: explanation(image, opener), error: Box::new(self) }
+        } else {
+            self
         }
     }
 
-    fn refusal(&self) -> Option<Refusal> {
-        let is_refusal = match self {
-            Error::Image(error) | Error::Purse(PurseError::Image(error)) => error.is_refusal(),
-            Error::Heap(error) | Error::Purse(PurseError::Heap(error)) => error.is_refusal(),
-            Error::Purse(PurseError::Bank { failure: BankFailure::NoBank(_), .. }) => {
-                return Some(Refusal::OtherContents);
-            }
+    fn is_refusal(&self) -> bool {
+        match self {
+            Error::Image(error) => error.is_refusal(),
+            Error::Heap(error) => error.is_refusal(),
             Error::Log(LogError::Image { failure, .. }) => failure.is_refusal(),
             Error::Nbd { failure, .. } => failure.is_refusal(),
             Error::Code { failure, .. } => failure.is_refusal(),
             _ => false,
-        };
-        is_refusal.then_some(Refusal::NotMounted)
+        }
     }
 }

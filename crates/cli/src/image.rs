@@ -9,22 +9,11 @@ use norn_flash::{Address, Nand, Nor, Recognised, TenantKind};
 use norn_flash_sim::{ImageKind, NandSim, NorSim};
 use norn_nand_ftl::recognition_bytes;
 
-/// Why a command refused an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The file is no image, or the command could not mount what is in it.
-    NotMounted,
-    /// What is in it was mounted, and is not what the command looks for.
-    OtherContents,
-}
-
 /// A group of commands that opens images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opener {
     /// `norn heap`.
     Heap,
-    /// `norn purse`.
-    Purse,
     /// `norn log`.
     Log,
     /// `norn nbd`.
@@ -36,14 +25,14 @@ pub enum Opener {
 impl Opener {
     fn image_kind(self) -> ImageKind {
         match self {
-            Opener::Heap | Opener::Purse | Opener::Log => ImageKind::Nor,
+            Opener::Heap | Opener::Log => ImageKind::Nor,
             Opener::Nbd | Opener::Code => ImageKind::Nand,
         }
     }
 
     fn mounts(self, kind: TenantKind) -> bool {
         match self {
-            Opener::Heap | Opener::Purse => matches!(kind, TenantKind::HEAP | TenantKind::REMAP),
+            Opener::Heap => matches!(kind, TenantKind::HEAP | TenantKind::REMAP),
             Opener::Log => kind == TenantKind::INDEX,
             Opener::Nbd => kind == TenantKind::DISK,
             Opener::Code => kind == TenantKind::CODE,
@@ -52,7 +41,7 @@ impl Opener {
 }
 
 /// What the image at `image`, which `opener` refused, holds, and which command opens it. The file is left as it is.
-pub fn explanation(image: &Path, opener: Opener, refusal: Refusal) -> String {
+pub fn explanation(image: &Path, opener: Opener) -> String {
     let (kind, contents) = match ImageKind::of(image) {
         Ok(Some(ImageKind::Nor)) => (ImageKind::Nor, NorSim::open_image(image).map(|mut part| nor_contents(&mut part))),
         Ok(Some(ImageKind::Nand)) => {
@@ -63,21 +52,21 @@ pub fn explanation(image: &Path, opener: Opener, refusal: Refusal) -> String {
         }
     };
     match contents {
-        Ok(contents) => contents.explanation(image, opener, refusal),
+        Ok(contents) => contents.explanation(image, opener),
         // The command itself has said why.
         Err(_) if kind == opener.image_kind() => "no norn command opens it as it is".to_owned(),
         Err(error) => format!("no norn command opens it as it is: {error}"),
     }
 }
 
-fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener, refusal: Refusal) -> String {
+fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener) -> String {
     let command = match recognised.kind {
         _ if recognised.version != recognised.known_version => {
             return format!("it holds {recognised}, which this version of norn cannot open");
         }
-        kind if opener.mounts(kind) && refusal == Refusal::NotMounted => {
+        kind if opener.mounts(kind) => {
             return match opener {
-                Opener::Heap | Opener::Purse => {
+                Opener::Heap => {
                     format!("it holds {recognised}: `norn heap dump {image} --raw` shows its cells as they are")
                 }
                 Opener::Code if recognised.what != TWO_ROOMS => {
@@ -106,13 +95,13 @@ enum Contents {
 }
 
 impl Contents {
-    fn explanation(&self, image: &Path, opener: Opener, refusal: Refusal) -> String {
+    fn explanation(&self, image: &Path, opener: Opener) -> String {
         match self {
             Contents::Blank(part) => format!("it is a blank {part}: nothing has been written to it"),
             Contents::Unknown(part) => format!("it is a {part} with data of no format that norn knows"),
             Contents::Known(contents) => match &**contents {
                 [PartContent { recognised: Ok(Some(recognised)), .. }] if recognised.kind != TenantKind::LABEL => {
-                    explanation_of(recognised, image.display(), opener, refusal)
+                    explanation_of(recognised, image.display(), opener)
                 }
                 several => {
                     let texts: Vec<String> = several.iter().map(PartContent::to_string).collect();

@@ -1,4 +1,4 @@
-//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, serves
 //! block devices, updates programs, and keeps a sensor's readings.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
@@ -12,10 +12,9 @@ mod heap;
 mod image;
 mod log;
 mod nbd;
+mod part_text;
 mod parts;
-mod purse;
 mod table;
-mod wear;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -24,11 +23,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use norn_flash::EraseUnit;
-use norn_purse::Job;
 
 use crate::arguments::{
     Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PlotArguments,
-    ProgramArguments, PurseArguments, ReadArguments, ShowArguments,
+    ProgramArguments, ReadArguments, ShowArguments,
 };
 use crate::card::arguments::CardCommand;
 use crate::error::Error;
@@ -67,7 +65,6 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
-        Command::Purse(arguments) => run_purses(arguments),
         Command::Nbd(command) => block_device(command),
         Command::Code(command) => programs(command),
         Command::Log(command) => keep_log(command),
@@ -172,18 +169,6 @@ fn cards(command: &CardCommand) -> Result<ExitCode, Error> {
 
 fn in_verdict(sent: card::Sent) -> Result<ExitCode, Error> {
     print(&sent, if sent.is_expected() { Verdict::Sound } else { Verdict::Findings })
-}
-
-fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {
-    let job = Job {
-        image: arguments.image,
-        script: arguments.script,
-        part: arguments.part,
-        cuts: arguments.cut_power.map(|seed| (seed, arguments.cuts_every)),
-    };
-    let report = purse::run(&job)?;
-    let verdict = if report.is_clean() { Verdict::Sound } else { Verdict::Findings };
-    print(&report, verdict)
 }
 
 /// Prints an answer from a log, and says what is wrong with the log.

@@ -1,16 +1,19 @@
 //! Proves that a dump shows units in full, agrees with itself, and leaves an image alone when it is to.
 
-use norn_desk::{Desk, example, line};
+mod purses;
+
+use norn_desk::{Desk, line};
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
 use norn_object_heap::{Heap, Layout};
+use purses::make_purses;
 
 /// Where the assignment of unit 0 is, which is the log unit of a new image.
 const FIRST_ASSIGNMENT: Address = Address(16);
 
 fn desk_with_purses() -> Desk {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+    make_purses(&desk, "a.img", None, None);
     desk
 }
 

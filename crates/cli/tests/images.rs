@@ -1,8 +1,11 @@
 //! Proves that images are made, checked and shown.
 
-use norn_desk::{Desk, example, line};
+mod purses;
+
+use norn_desk::{Desk, line};
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
+use purses::make_purses;
 
 #[test]
 fn a_new_image_is_sound_and_empty() {
@@ -41,7 +44,7 @@ fn an_image_remembers_part_and_configuration() {
 #[test]
 fn purses_are_shown_with_their_fields() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+    make_purses(&desk, "a.img", None, None);
     let checked = desk.succeed("heap check a.img");
     assert_eq!((line(&checked, "objects"), line(&checked, "arrays"), line(&checked, "roots")), ("4", "2", "3"));
     let shown = desk.succeed("heap show a.img --fields");
@@ -55,7 +58,7 @@ fn purses_are_shown_with_their_fields() {
 #[test]
 fn the_dumped_bytes_add_up_to_what_the_check_found() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+    make_purses(&desk, "a.img", None, None);
     let dumped = desk.succeed("heap dump a.img");
     // Unit, address, role, logical, erases twice, sectors, live and obsolete bytes.
     let rows = dumped.lines().map(|row| row.split_whitespace().collect::<Vec<_>>()).filter(|row| row.contains(&"data"));
@@ -89,7 +92,7 @@ fn create_overwrites_nothing_and_leaves_nothing_useless() {
 #[test]
 fn damage_is_a_finding_with_its_address() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+    make_purses(&desk, "a.img", None, None);
     let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
     device.poke(Address(0x6FFFC), &[0; 4]); // The end of the last unit, which is free.
     drop(device);
@@ -115,7 +118,7 @@ fn flipped_bits_are_reported_with_error_detection_and_not_without() {
     {
         let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
         desk.succeed(&format!("heap create a.img --error-detection {detection}"));
-        desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+        make_purses(&desk, "a.img", None, None);
         let checked = desk.succeed("heap check a.img");
         assert!(!checked.contains("notice"), "{checked}");
         let deltas = if detection == "on" { "off" } else { "on" };

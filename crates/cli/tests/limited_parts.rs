@@ -1,14 +1,17 @@
 //! Heaps on parts whose words can be programmed once or twice, and on parts with spare units: made, used, cut, checked,
 //! shown.
 
-use norn_desk::{Desk, example, line};
+mod purses;
+
+use norn_desk::{Desk, line};
+use norn_flash_sim::catalogue;
+use purses::make_purses;
 
 #[test]
 fn purses_survive_on_parts_of_every_kind() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    let script = example("purse-short.txt");
     for part in ["stm32l4", "stm32u5", "stm32h7b", "nrf52840"] {
-        desk.succeed(&format!("purse {part}.img {script} --part {part} --cut-power 7 --cuts-every 100"));
+        make_purses(&desk, &format!("{part}.img"), catalogue::by_name(part), Some((7, 100)));
         let checked = desk.succeed(&format!("heap check {part}.img"));
         assert_eq!(line(&checked, "violations"), "0");
         let shown = desk.succeed(&format!("heap show {part}.img"));

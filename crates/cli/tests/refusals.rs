@@ -4,7 +4,7 @@
 //! The table is every kind of image, damaged and foreign files included, by every command that opens images.
 
 use norn_code_pager::{Crc32c, ImageWriter, Room};
-use norn_desk::{Desk, example};
+use norn_desk::Desk;
 use norn_flash::{Address, Block, EraseUnit, Label, LabelDevice, NandLabel, Nor, NorLabel, NorPartition, TenantKind};
 use norn_flash_sim::{NandSim, NorSim, catalogue, nand_catalogue};
 use norn_nor_store::format::{IDENTITY_BYTES, Identity};
@@ -12,11 +12,10 @@ use norn_object_heap::{Config, Heap};
 use norn_ordered_index::{FatList, OrderedIndex, Settings, Varying, VaryingList, codes, fat_list};
 
 /// Every command that opens an image, by its group.
-const COMMANDS: [(Group, &str); 16] = [
+const COMMANDS: [(Group, &str); 15] = [
     (Group::Heap, "heap check IMAGE"),
     (Group::Heap, "heap show IMAGE"),
     (Group::Heap, "heap dump IMAGE"),
-    (Group::Purse, "purse IMAGE SCRIPT"),
     (Group::Log, "log append IMAGE readings.csv"),
     (Group::Log, "log mean IMAGE"),
     (Group::Log, "log range IMAGE"),
@@ -34,7 +33,6 @@ const COMMANDS: [(Group, &str); 16] = [
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Group {
     Heap,
-    Purse,
     Log,
     Nbd,
     Code,
@@ -59,30 +57,23 @@ fn cases() -> Vec<Case> {
         Case {
             image: "heap.img",
             make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part test-16x4096"))),
-            opened_by: &[Group::Heap, Group::Purse],
+            opened_by: &[Group::Heap],
             holds: "it holds an object heap on 16 units of 4096 bytes",
             named: Some("norn heap check heap.img"),
         },
         Case {
             image: "spares.img",
             make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part test-16x4096 --spares 2"))),
-            opened_by: &[Group::Heap, Group::Purse],
+            opened_by: &[Group::Heap],
             holds: "it holds an overlay for limited parts on 16 units of 4096 bytes",
             named: Some("norn heap check spares.img"),
         },
         Case {
             image: "once.img",
             make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part stm32l4"))),
-            opened_by: &[Group::Heap, Group::Purse],
+            opened_by: &[Group::Heap],
             holds: "it holds an overlay for limited parts on 256 units of",
             named: Some("norn heap check once.img"),
-        },
-        Case {
-            image: "strangers.img",
-            make: make_a_heap_without_purses,
-            opened_by: &[Group::Heap],
-            holds: "it holds an object heap on 16 units of 4096 bytes",
-            named: Some("norn heap check strangers.img"),
         },
         Case {
             image: "log.img",
@@ -183,14 +174,6 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-fn make_a_heap_without_purses(desk: &Desk, image: &str) {
-    desk.succeed(&format!("heap create {image} --part test-16x4096"));
-    let mut device = NorSim::open_image(&desk.path(image)).unwrap();
-    let mut heap = Heap::<_, 64>::mount(&mut device).unwrap();
-    let array = heap.create_array(2, 2, b"").unwrap();
-    heap.set_root(b"purses", Some(array)).unwrap();
-}
-
 fn make_a_wide_index(desk: &Desk, image: &str) {
     let part = NorSim::create_image(&desk.path(image), catalogue::test_part(16, 4096)).unwrap();
     let mut list = FatList::<_, 8, 8>::format(part, Settings::paper_2011()).unwrap();
@@ -284,7 +267,7 @@ fn without_counters(desk: &Desk, image: &str) -> Vec<u8> {
 
 /// The command with its words in their places.
 fn words(command: &str, image: &str) -> String {
-    command.replace("IMAGE", image).replace("SCRIPT", &example("purse-short.txt"))
+    command.replace("IMAGE", image)
 }
 
 #[test]
@@ -322,8 +305,7 @@ fn a_heap_that_cannot_be_mounted_is_shown_raw() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("heap create a.img");
     NorSim::open_image(&desk.path("a.img")).unwrap().poke(Address(16), &[0; 8]);
-    desk.write("pay.txt", "open ann");
-    for command in ["heap check a.img", "heap show a.img", "heap dump a.img", "purse a.img pay.txt"] {
+    for command in ["heap check a.img", "heap show a.img", "heap dump a.img"] {
         desk.fail(command, &["cannot be mounted", "`norn heap dump a.img --raw` shows its cells as they are"]);
     }
     desk.succeed("heap dump a.img --raw");
@@ -337,8 +319,7 @@ fn a_file_that_is_missing_or_in_use_is_not_explained() {
     desk.succeed("heap create used.img");
     desk.write("readings.csv", "60,1");
     let _used = NorSim::open_image(&desk.path("used.img")).unwrap();
-    // Purses make an image that is missing.
-    for (_, command) in COMMANDS.iter().filter(|(group, _)| *group != Group::Purse) {
+    for (_, command) in COMMANDS {
         let missing = desk.run(&words(command, "none.img"));
         assert_eq!(missing.errors, "norn: none.img: No such file or directory (os error 2)\n", "{command}");
     }

@@ -62,6 +62,7 @@ pub mod nand_catalogue;
 mod nor;
 mod spec;
 mod tear;
+mod wear;
 mod words;
 
 pub use counters::{Counters, SIZE_CLASSES};
@@ -74,3 +75,4 @@ pub use nand_catalogue::NandSpec;
 pub use nor::NorSim;
 pub use spec::{OperationTime, PartSpec, Timings};
 pub use tear::Tear;
+pub use wear::{Nanoseconds, WearSummary};

@@ -23,8 +23,10 @@ mod audit;
 mod failure;
 mod image;
 mod part;
+mod part_name;
 
 pub use audit::{audit, violations};
 pub use failure::{HeapFailure, HeapImageError};
 pub use image::{create, mount, units};
 pub use part::{ImageHeap, Part, PartError, Remapped, UNITS_MAX, is_remapped};
+pub use part_name::part_by_name;

@@ -11,6 +11,7 @@ mod javac;
 mod pending;
 mod power_cuts;
 mod rsa;
+mod sessions;
 
 use std::cell::RefCell;
 use std::fmt::Debug;

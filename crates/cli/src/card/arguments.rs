@@ -8,7 +8,7 @@ use norn_card_image::aid_of;
 use norn_card_linker::{Aid, Version};
 use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 
-use crate::parts;
+use norn_heap_image::part_by_name;
 
 /// The commands on a card.
 #[derive(Debug, Subcommand)]
@@ -79,7 +79,7 @@ pub struct NewArguments {
     #[arg(long, value_name = "JAR", default_value = "out/card/card-api.jar")]
     pub api: PathBuf,
     /// The NOR part that its objects are on: one of unlimited reprogramming, of `norn parts`.
-    #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
+    #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = part_by_name)]
     pub part: PartSpec,
     /// The NAND part that its packages are on: one of `norn parts`.
     #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = nand_catalogue::named)]

@@ -13,8 +13,8 @@ use norn_card_linker::Aid;
 use norn_flash_sim::Counters;
 
 use crate::table::{Side, table, text};
-use crate::wear::Wear;
 use arguments::{DeleteArguments, InstallArguments, NewArguments};
+use norn_flash_sim::WearSummary;
 pub use script::{Sent, send, trace};
 pub use serve::serve;
 
@@ -145,7 +145,7 @@ pub fn show(path: &Path) -> Result<String, CardFailure> {
         listing(&report),
         report.objects,
         part.spec().name,
-        Wear::of(part.erase_counts()),
+        WearSummary::of(part.erase_counts()),
     ))
 }
 

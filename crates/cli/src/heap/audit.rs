@@ -10,7 +10,7 @@ use norn_nor_store::Role;
 use norn_object_heap::{Kind, Violation};
 
 use crate::error::Error;
-use crate::wear::Wear;
+use norn_flash_sim::WearSummary;
 
 /// What a check found.
 pub struct Findings {
@@ -20,7 +20,7 @@ pub struct Findings {
     used_bytes: u64,
     free_units: usize,
     units: usize,
-    wear: Wear,
+    wear: WearSummary,
     /// What is wrong, and where.
     pub violations: Vec<Violation>,
     /// What reads as it should, but may be a sign of damage.
@@ -47,11 +47,11 @@ impl fmt::Display for Findings {
 /// When the image or the heap cannot be opened or read.
 pub fn check(image: &Path) -> Result<Findings, Error> {
     let mut device = NorSim::open_image(image)?;
-    let wear = Wear::of(device.erase_counts());
+    let wear = WearSummary::of(device.erase_counts());
     Ok(findings(&mut device, wear).map_err(|failure| failure.in_image(image))?)
 }
 
-fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
+fn findings(device: &mut NorSim, wear: WearSummary) -> Result<Findings, HeapFailure> {
     let mut heap = mount(device)?;
     let Collected { violations, notices, .. } = audit(&mut heap)?;
     let units = usize::from(heap.device().part().unit_count);

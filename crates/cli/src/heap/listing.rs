@@ -9,8 +9,8 @@ use norn_heap_image::{HeapFailure, ImageHeap, Part, PartError, mount};
 use norn_object_heap::{AccessError, DeltaRecords, Info, InitializationFlags, Kind, Ref};
 
 use crate::error::Error;
+use crate::part_text::part_text;
 use crate::table::{Side, table, text};
-use crate::wear::part_text;
 
 /// What the first column is.
 const REFERENCES: &str = "A reference is #SLOT.GENERATION.\n";

@@ -18,7 +18,7 @@ use crate::log::failure::{LogError, LogFailure};
 use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
 use crate::log::{Log, readings, violations};
-use crate::wear::Nanoseconds;
+use norn_flash_sim::Nanoseconds;
 
 /// What to append, and to what.
 pub struct Job {

@@ -12,8 +12,8 @@ use crate::log::failure::LogFailure;
 use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
 use crate::log::{Answer, Log, checked_answer};
+use crate::part_text::part_text;
 use crate::table::{Side, table, text};
-use crate::wear::part_text;
 
 const DAY_SECONDS: Seconds = 86_400;
 

@@ -33,7 +33,7 @@ use crate::log::failure::{LogError, LogFailure};
 use crate::log::milli::Milli;
 use crate::log::moment::{Moment, Timestamp};
 use crate::log::plot::Plot;
-use crate::wear::Wear;
+use norn_flash_sim::WearSummary;
 
 /// A log on a simulated part.
 type Log<'a> = SensorLog<&'a mut NorSim>;
@@ -185,7 +185,7 @@ pub struct Findings {
     readings: u32,
     oldest_and_newest: Option<(Timestamp, Timestamp)>,
     cells: [u32; 3],
-    wear: Wear,
+    wear: WearSummary,
     /// What is wrong, and where.
     pub violations: Vec<Violation>,
 }
@@ -209,7 +209,7 @@ impl fmt::Display for Findings {
 /// # Errors
 /// When the image or the log cannot be opened or read.
 pub fn check(path: &Path) -> Result<Findings, crate::error::Error> {
-    let wear = Wear::of(NorSim::open_image(path)?.erase_counts());
+    let wear = WearSummary::of(NorSim::open_image(path)?.erase_counts());
     with_log(path, |log| {
         let violations = violations(log)?;
         let stats = log.index().stats()?;

@@ -1,22 +1,11 @@
-//! `norn purse`: runs a script of payments on an image, and says what came of it.
+//! What a run of the purses came to, as text.
 
 use std::fmt;
 
-use norn_flash_sim::Counters;
+use norn_flash_sim::{Counters, Nanoseconds, WearSummary};
 use norn_purse::ledger::{Entry, EntryKind, Ledger};
 use norn_purse::run::{Outcome, Tally};
 use norn_purse::{Job, PurseError};
-
-use crate::table::{Side, table, text};
-use crate::wear::{Nanoseconds, Wear};
-
-/// Runs a script, and returns what came of it.
-///
-/// # Errors
-/// When the script has a mistake, before anything has changed; when the image or the heap cannot be used.
-pub fn run(job: &Job) -> Result<Report, PurseError> {
-    Ok(Report { outcome: norn_purse::run(job)?, cuts: job.cuts, replay: job.command_line() })
-}
 
 /// Entries of the log that are shown.
 const ENTRIES_SHOWN: usize = 6;
@@ -29,6 +18,15 @@ pub struct Report {
 }
 
 impl Report {
+    /// Runs a script, and says what came of it.
+    ///
+    /// # Errors
+    ///
+    /// When the script has a mistake, before anything has changed; when the image or the heap cannot be used.
+    pub fn of(job: &Job) -> Result<Report, PurseError> {
+        Ok(Report { outcome: norn_purse::run(job)?, cuts: job.cuts, replay: job.command_line() })
+    }
+
     /// Whether every check passed.
     pub fn is_clean(&self) -> bool {
         self.outcome.is_clean()
@@ -43,7 +41,7 @@ impl fmt::Display for Report {
         self.write_run(f)?;
         writeln!(f, "\nOf the image so far:")?;
         write_money(f, ledger)?;
-        writeln!(f, "erase counts     {}", Wear::of(self.outcome.erase_counts.iter().copied()))?;
+        writeln!(f, "erase counts     {}", WearSummary::of(self.outcome.erase_counts.iter().copied()))?;
         writeln!(f, "simulated time   {}", Nanoseconds(self.outcome.image_ns))?;
         if !self.is_clean() {
             self.write_findings(f)?;
@@ -95,23 +93,26 @@ impl Report {
 }
 
 fn accounts_text(ledger: &Ledger) -> String {
-    let mut accounts =
-        table([("Account", Side::Left), ("Balance", Side::Right), ("Credits", Side::Right), ("Debits", Side::Right)]);
+    let row = |name: &str, [balance, credits, debits]: [String; 3]| {
+        format!(" {name:<12}  {balance:>10}  {credits:>8}  {debits:>8}\n")
+    };
+    let mut text = row("Account", ["Balance", "Credits", "Debits"].map(str::to_owned));
     for (name, account) in &ledger.accounts {
-        let figures = [account.balance, account.credits, account.debits].map(|figure| figure.to_string());
-        let [balance, credits, debits] = figures;
-        accounts.add_row([name.clone(), balance, credits, debits]);
+        text += &row(name, [account.balance, account.credits, account.debits].map(|figure| figure.to_string()));
     }
-    if accounts.is_empty() { "No accounts.\n".to_owned() } else { text(&accounts) }
+    if ledger.accounts.is_empty() { "No accounts.\n".to_owned() } else { text }
 }
 
 fn log_text(ledger: &Ledger) -> String {
-    let mut log = table([("Log", Side::Right), ("What", Side::Left), ("Amount", Side::Right)]);
+    let mut text = format!(" {:>8}  {:<32}  {:>10}\n", "Log", "What", "Amount");
+    let mut entries = 0;
     for entry in ledger.newest(ENTRIES_SHOWN) {
         let amount = if entry.amount == 0 { String::new() } else { entry.amount.to_string() };
-        log.add_row([entry.sequence.to_string(), deed(ledger, &entry), amount]);
+        let row = format!(" {:>8}  {:<32}  {amount:>10}", entry.sequence, deed(ledger, &entry));
+        text += &format!("{}\n", row.trim_end());
+        entries += 1;
     }
-    if log.is_empty() { "The log is empty.\n".to_owned() } else { text(&log) }
+    if entries == 0 { "The log is empty.\n".to_owned() } else { text }
 }
 
 /// What an entry says, with names for the accounts that are still open.

@@ -1,27 +1,25 @@
-//! How often the units of a part have been erased, how times are printed, and both in the state of a part.
+//! How often the units of a part have been erased, and how times are printed.
 
 use std::fmt;
 
-use norn_flash_sim::NorSim;
-
 /// Erase counts of a part in three figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wear {
+pub struct WearSummary {
     min: u32,
     mean: f64,
     max: u32,
 }
 
-impl Wear {
+impl WearSummary {
     /// The wear of a part whose units have been erased so often.
-    pub fn of(erase_counts: impl ExactSizeIterator<Item = u32> + Clone) -> Wear {
+    pub fn of(erase_counts: impl ExactSizeIterator<Item = u32> + Clone) -> WearSummary {
         let sum: u64 = erase_counts.clone().map(u64::from).sum();
         let mean = sum as f64 / erase_counts.len() as f64;
-        Wear { min: erase_counts.clone().min().unwrap_or(0), mean, max: erase_counts.max().unwrap_or(0) }
+        WearSummary { min: erase_counts.clone().min().unwrap_or(0), mean, max: erase_counts.max().unwrap_or(0) }
     }
 }
 
-impl fmt::Display for Wear {
+impl fmt::Display for WearSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "min {}, mean {:.2}, max {}", self.min, self.mean, self.max)
     }
@@ -41,12 +39,4 @@ impl fmt::Display for Nanoseconds {
             ns => write!(f, "{:.3} s", ns as f64 / 1e9),
         }
     }
-}
-
-/// What a part is, how worn it is, and what it has done so far, as lines of text.
-pub fn part_text(device: &NorSim) -> String {
-    let (spec, part) = (device.spec(), device.spec().part);
-    let geometry = format!("{} units of {} bytes", part.unit_count, part.unit_size_bytes);
-    let (wear, counters, time) = (Wear::of(device.erase_counts()), device.counters(), Nanoseconds(device.elapsed_ns()));
-    format!("part      {}, {geometry}\nerases    {wear}\ncounters  {counters}\ntime      {time}\n", spec.name)
 }
