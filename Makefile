@@ -48,6 +48,7 @@ test-long:
 	tools/fuzz index_operations 300
 	tools/fuzz nbd_conversation 300
 	tools/compare --test
+	tools/compare-cards
 	tools/compare --quick
 
 crash-faults:

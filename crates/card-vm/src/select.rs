@@ -6,7 +6,7 @@
 //! | MANAGE CHANNEL | the runtime |
 //! | SELECT by name, of an applet that is there | the applet, after `select` |
 //! | anything else, where an applet is selected on the channel | the applet |
-//! | anything else | 6999 for a selection, 6D00 or 6E00 for others |
+//! | anything else | 6999 |
 //!
 //! Source: Runtime Environment Specification, Java Card Platform, Classic Edition 3.0.5, chapter 4.
 
@@ -28,7 +28,6 @@ const CONDITIONS: u16 = 0x6985;
 const NOT_SELECTED: u16 = 0x6999;
 const NOT_SUPPORTED: u16 = 0x6A81;
 const WRONG_P1_P2: u16 = 0x6A86;
-const WRONG_INSTRUCTION: u16 = 0x6D00;
 const WRONG_CLASS: u16 = 0x6E00;
 
 const MANAGE_CHANNEL: u8 = 0x70;
@@ -100,9 +99,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             };
         }
         match self.state.selected[usize::from(channel)] {
-            0 if is_selection => Ok((0, NOT_SELECTED)),
-            0 if class & 0x80 != 0 => Ok((0, WRONG_CLASS)),
-            0 => Ok((0, WRONG_INSTRUCTION)),
+            0 => Ok((0, NOT_SELECTED)),
             _ => self.forward(channel, command, response),
         }
     }

@@ -45,7 +45,7 @@ def expect(connection, command, answer):
 
 connection = connect()
 assert toHexString(connection.getATR()) == atr, connection.getATR()
-expect(connection, balance, "6E 00")
+expect(connection, balance, "69 99")
 expect(connection, select, "90 00")
 expect(connection, "80 40 00 00 02 00 01", "69 82")
 expect(connection, "80 20 00 00 04 39 39 39 39", "63 C2")
@@ -65,7 +65,7 @@ for disposition in (SCARD_RESET_CARD, SCARD_UNPOWER_CARD):
     connection.disconnect()
     connection = connect()
     # A reset forgets what was selected and that the PIN was shown, and keeps the money.
-    expect(connection, balance, "6E 00")
+    expect(connection, balance, "69 99")
     expect(connection, select, "90 00")
     expect(connection, "80 40 00 00 02 00 01", "69 82")
     expect(connection, balance, "03 84 00 01 90 00")

@@ -43,10 +43,10 @@ fn an_applet_is_installed_used_and_deleted() {
     let answered = desk.succeed(&format!("card apdu my.card {SELECT} 80200000043132333400"));
     assert_eq!(answered, format!("> {SELECT}\n< 9000\n> 80200000043132333400\n< 9000\n"));
     let script = "# a debit\n00 A4 04 00 06 F00000000201 = 9000\n80 20 00 00 04 31323334=9000\n8030000002 01F4 = 9000\n\
-                  8040000002 0064 = 9000\n8050000004 = 9000\nreset\n8050000004 = 6E00\n";
+                  8040000002 0064 = 9000\n8050000004 = 9000\nreset\n8050000004 = 6999\n";
     desk.write("debit.apdu", script);
     let answered = desk.succeed("card apdu my.card --script debit.apdu");
-    assert!(answered.contains("> 8050000004\n< 01900001 9000\n-- reset\n> 8050000004\n< 6E00\n"), "{answered}");
+    assert!(answered.contains("> 8050000004\n< 01900001 9000\n-- reset\n> 8050000004\n< 6999\n"), "{answered}");
     assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
     let shown = desk.succeed("card show my.card");
     for said in ["objects    12 on flash", "tinystore", "transient", "erases     min"] {
@@ -110,7 +110,7 @@ fn mistakes_are_named() {
     let answer = desk.run("card apdu my.card --script unexpected.apdu");
     assert_eq!(
         (answer.code, answer.output.as_str()),
-        (1, "> 8050000004\n< 6E00, expected 9000\nunexpected status words: 1\n")
+        (1, "> 8050000004\n< 6999, expected 9000\nunexpected status words: 1\n")
     );
     // A package whose image has gone.
     let path = desk.path("my.card/nand.img");

@@ -98,7 +98,7 @@ fn an_applet_that_refuses_its_selection_leaves_none_selected() {
         assert_eq!(select_on(&mut card, 0, &ONE), 0x9000);
         assert_eq!(status(&mut card, &[0x80, 1, how, 0]), 0x9000);
         assert_eq!(select_on(&mut card, 0, &ONE), 0x6999);
-        assert_eq!(status(&mut card, &[0x80, 0, 0, 0, 9]), 0x6E00);
+        assert_eq!(status(&mut card, &[0x80, 0, 0, 0, 9]), 0x6999);
         assert_eq!(select_on(&mut card, 0, &[1, 2, 3, 4, 5]), 0x6999);
     }
 }

@@ -229,7 +229,7 @@ fn debit(of: u16) -> [u8; 7] {
 #[test]
 fn a_purse_is_installed_selected_and_used() {
     let mut card = card_with_purse();
-    assert_eq!(status(&mut card, &BALANCE), 0x6E00);
+    assert_eq!(status(&mut card, &BALANCE), 0x6999);
     assert_eq!(send(&mut card, &select(&PURSE)).unwrap(), (vec![], 0x9000));
     assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![0, 0, 0, 0], 0x9000));
     assert_eq!(status(&mut card, &credit(100)), 0x6982);

@@ -52,7 +52,9 @@ public final class Algorithms extends Applet {
         } catch (CryptoException exception) {
             ISOException.throwIt((short) (0x6A00 + exception.getReason()));
         } finally {
-            JCSystem.requestObjectDeletion();
+            if (JCSystem.isObjectDeletionSupported()) {
+                JCSystem.requestObjectDeletion();
+            }
         }
     }
 
