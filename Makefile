@@ -47,6 +47,9 @@ test-long:
 	tools/fuzz index_image 300
 	tools/fuzz index_operations 300
 	tools/fuzz nbd_conversation 300
+	tools/fuzz card_class_file 300
+	tools/fuzz card_package 300
+	tools/fuzz card_conversation 120
 	tools/compare --test
 	tools/compare-cards
 	tools/compare --quick

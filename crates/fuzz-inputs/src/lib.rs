@@ -4,6 +4,9 @@
 //! fuzzer's bytes, and tests here and in the crates concerned with bytes drawn from a seed.
 #![forbid(unsafe_code)]
 
+pub mod card_class_file;
+pub mod card_conversation;
+pub mod card_package;
 mod either_list;
 pub mod heap_image;
 pub mod index_image;
