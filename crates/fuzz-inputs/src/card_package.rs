@@ -1,4 +1,4 @@
-//! A package image made from arbitrary bytes: refused by the checker, or installed and run without harm.
+//! A package image with a sound frame around arbitrary bytes: refused by the checker, or installed and run without harm.
 
 use norn_card_package::{Aid, check};
 use norn_card_vm::{AppletCard, Card, Journaled, NandPackages, NoCrypto};
@@ -15,6 +15,8 @@ const BYTECODES: u32 = 2_000;
 /// # Panics
 /// If the card panics, or answers less than a status word.
 pub fn try_package(bytes: &[u8]) {
+    let image = framed(bytes);
+    let bytes = &image[..];
     let Ok(package) = check(&mut &*bytes) else { return };
     let heap = Heap::<_, 64>::format(NorSim::new(catalogue::test_part(16, 4096)), Config::default()).unwrap();
     let heap = Journaled::mount(heap, NorSim::new(catalogue::test_part(1, 4096))).unwrap();
@@ -33,6 +35,21 @@ pub fn try_package(bytes: &[u8]) {
     }
     let _ = card.delete(package.aid);
     card.reset().unwrap();
+}
+
+/// The bytes with an image's first ones, its length and the zeros of its header, which no search would find.
+fn framed(bytes: &[u8]) -> Vec<u8> {
+    let mut image = bytes.to_vec();
+    let length = (image.len() as u32).to_le_bytes();
+    if let Some(header) = image.first_chunk_mut::<64>() {
+        header[..4].copy_from_slice(b"NCP1");
+        header[4..7].copy_from_slice(&length[..3]);
+        header[7] &= 1;
+        header[10] = 5;
+        header[16..27].fill(0);
+        header[47..].fill(0);
+    }
+    image
 }
 
 fn select(aid: Aid) -> Vec<u8> {
