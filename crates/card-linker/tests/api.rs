@@ -3,7 +3,8 @@
 
 mod javac;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use javac::{Build, Compiled, applets, card_api, java_lang};
 use norn_card_linker::class_file::Constant;
@@ -65,6 +66,54 @@ fn constants_are_those_of_the_specification() {
     }
     for name in found.keys() {
         assert!(listed.contains_key(name), "{name} is none of the specification's");
+    }
+}
+
+/// What the API has of the specification's classes and methods, as a table.
+fn coverage(classes: &[ClassFile]) -> String {
+    let mut there: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for class in classes.iter().filter(|class| class.shape.flags.is_public()) {
+        let methods = class.shape.methods.iter().map(|method| format!("{} {}", method.name, method.descriptor));
+        there.insert(&class.shape.name, methods.collect());
+    }
+    let mut listed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in include_str!("members.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (class, method) = line.split_once(' ').unwrap();
+        listed.entry(class).or_default().push(method);
+    }
+    let mut text = "# What the card's API has\n\nOf the classes and methods of Java Card 3.0.5, classic edition, that \
+                    applets see; RMI apart. A test makes this\ntable, and compares the values of constants. Which names \
+                    of algorithms are carried out, the classes' documentation says.\n\n| class | methods | \
+                    missing |\n|---|---|---|\n"
+        .to_owned();
+    let (mut of_all, mut missing_of_all) = (0, 0);
+    for (class, methods) in &listed {
+        of_all += methods.len();
+        let name = class.replace(['/', '$'], ".");
+        let Some(found) = there.get(class) else {
+            missing_of_all += methods.len();
+            text += &format!("| `{name}` | not there | |\n");
+            continue;
+        };
+        let missing: Vec<&str> = methods.iter().filter(|method| !found.contains(**method)).copied().collect();
+        missing_of_all += missing.len();
+        let names: Vec<String> = missing.iter().map(|method| format!("`{}`", method.replace(' ', ""))).collect();
+        text +=
+            &format!("| `{name}` | {} of {} | {} |\n", methods.len() - missing.len(), methods.len(), names.join(" "));
+    }
+    text + &format!("\n{} of {of_all} methods are there.\n", of_all - missing_of_all)
+}
+
+#[test]
+fn the_table_of_what_is_there_is_up_to_date() {
+    let (lang, _) = java_lang("coverage");
+    let made = coverage(&read(&card_api("coverage", &lang).1));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/card-api.md");
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    if written != made && std::env::var_os("NORN_WRITE").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    } else {
+        assert!(written == made, "docs/card-api.md is of another API: NORN_WRITE=1 makes it again");
     }
 }
 

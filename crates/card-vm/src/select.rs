@@ -20,7 +20,7 @@ use crate::memory::INSTANCES_MAX;
 use crate::objects::{Form, Objects};
 use crate::package_store::PackageStore;
 use crate::ram::{APDU, APDU_BUFFER_BYTES, known};
-use crate::session::{CHANNELS, Protocol};
+use crate::session::{CHANNELS, Protocol, Selecting};
 use crate::types;
 
 const CHANNEL_NOT_SUPPORTED: u16 = 0x6881;
@@ -88,11 +88,12 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         let found = if is_selection { self.matching(command.data, after)? } else { None };
         if let Some(found) = found {
             self.state.open[usize::from(channel)] = true;
+            let was_selected = self.state.selected[usize::from(channel)] == found;
             return match self.select(channel, found)? {
                 DONE => {
-                    self.state.selecting = true;
+                    self.state.selecting = if was_selected { Selecting::Again } else { Selecting::Yes };
                     let answered = self.forward(channel, command, response);
-                    self.state.selecting = false;
+                    self.state.selecting = Selecting::No;
                     answered
                 }
                 refusal => Ok((0, refusal)),

@@ -24,6 +24,16 @@ pub(crate) struct Instance {
     pub aid: i32,
 }
 
+/// Whether a command selects the applet that it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selecting {
+    No,
+    /// Another applet was selected on the channel, or none.
+    Yes,
+    /// It was selected already.
+    Again,
+}
+
 /// An applet that is being installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Installing {
@@ -48,8 +58,8 @@ pub(crate) struct State {
     /// The channel of the command that is carried out.
     pub channel: u8,
     pub installing: Option<Installing>,
-    /// The applet that `process` is called on is being selected by this command.
-    pub selecting: bool,
+    /// Whether the applet that `process` is called on is being selected by this command.
+    pub selecting: Selecting,
     pub deletion_requested: bool,
     pub protocol: Protocol,
 }
@@ -62,7 +72,7 @@ impl State {
             open: [true, false, false, false],
             channel: 0,
             installing: None,
-            selecting: false,
+            selecting: Selecting::No,
             deletion_requested: false,
             protocol,
         }

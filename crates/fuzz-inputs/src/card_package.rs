@@ -1,4 +1,4 @@
-//! A package image with a sound frame around arbitrary bytes: refused by the checker, or installed and run without harm.
+//! A package image with a sound frame around arbitrary bytes: refused by the checker, or installed and run unharmed.
 
 use norn_card_package::{Aid, check};
 use norn_card_vm::{AppletCard, Card, Journaled, NandPackages, NoCrypto};

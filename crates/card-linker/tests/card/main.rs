@@ -9,6 +9,7 @@ mod firewall;
 #[path = "../javac/mod.rs"]
 mod javac;
 mod pending;
+mod pins;
 mod power_cuts;
 mod rsa;
 mod sessions;

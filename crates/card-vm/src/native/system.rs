@@ -10,12 +10,15 @@ use crate::heap::PersistentHeap;
 use crate::memory::{INSTANCES_MAX, TRANSIENT_DESELECT, TRANSIENT_RESET};
 use crate::objects::{ClassId, Form, Objects, Runtime};
 use crate::ram::known;
-use crate::session::{Installing, Instance};
+use crate::session::{Installing, Instance, Selecting};
 use crate::types;
 
 numbers! {
     REGISTER = "javacard/framework/Applet" "register" "()V";
     REGISTER_AS = "javacard/framework/Applet" "register" "([BSB)V";
+    RE_SELECTING_APPLET = "javacard/framework/Applet" "reSelectingApplet" "()Z";
+    FREE_BYTES = "javacard/framework/JCSystem" "freeBytes" "()I";
+    MAKE_TRANSIENT_INTS = "javacardx/framework/util/intx/JCint" "makeTransientIntArray" "(SB)[I";
     SELECTING_APPLET = "javacard/framework/Applet" "selectingApplet" "()Z";
     IS_TRANSIENT = "javacard/framework/JCSystem" "isTransient" "(Ljava/lang/Object;)B";
     MAKE_TRANSIENT_BOOLEANS = "javacard/framework/JCSystem" "makeTransientBooleanArray" "(SB)[Z";
@@ -79,7 +82,9 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
                 };
                 self.register(first, Some(aid))?
             }
-            SELECTING_APPLET => i32::from(self.session.state.selecting),
+            SELECTING_APPLET => i32::from(self.session.state.selecting != Selecting::No),
+            RE_SELECTING_APPLET => i32::from(self.session.state.selecting == Selecting::Again),
+            FREE_BYTES => self.memory.heap().free_bytes().min(i32::MAX as u32) as i32,
             IS_TRANSIENT => match first {
                 0 => 0,
                 reference => match self.memory.transience(reference).map_err(Trap::objects)? {
@@ -91,6 +96,7 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
             MAKE_TRANSIENT_BOOLEANS => self.make_transient(format::BOOLEAN, first, second)?,
             MAKE_TRANSIENT_BYTES => self.make_transient(format::BYTE, first, second)?,
             MAKE_TRANSIENT_SHORTS => self.make_transient(format::SHORT, first, second)?,
+            MAKE_TRANSIENT_INTS => self.make_transient(format::INT, first, second)?,
             MAKE_TRANSIENT_OBJECTS => self.make_transient(format::REFERENCE, first, second)?,
             GET_VERSION => VERSION,
             GET_AID => self.aid_of(self.owner),

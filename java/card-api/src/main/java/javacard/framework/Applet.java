@@ -73,4 +73,11 @@ public abstract class Applet {
      * @return whether it is
      */
     protected final native boolean selectingApplet();
+
+    /**
+     * Says whether the command selects this applet where it was selected already.
+     *
+     * @return whether it does
+     */
+    protected final native boolean reSelectingApplet();
 }

@@ -162,6 +162,23 @@ public final class JCSystem {
     public static native short getAvailableMemory(byte memoryType) throws SystemException;
 
     /**
+     * Returns how much memory of a type is left, in 32 bits.
+     *
+     * @param buffer where the bytes' number goes, the more significant half first
+     * @param offset the first of two elements
+     * @param memoryType one of the types above
+     * @throws SystemException {@link SystemException#ILLEGAL_VALUE}
+     */
+    public static final void getAvailableMemory(short[] buffer, short offset, byte memoryType)
+            throws SystemException, NullPointerException, ArrayIndexOutOfBoundsException {
+        int free = memoryType == MEMORY_TYPE_PERSISTENT ? freeBytes() : getAvailableMemory(memoryType);
+        buffer[(short) (offset + 1)] = (short) free;
+        buffer[offset] = (short) (free >> 16);
+    }
+
+    private static native int freeBytes();
+
+    /**
      * Asks another applet for an object to share.
      *
      * @param serverAID the other's AID

@@ -4,14 +4,19 @@ package javacard.framework;
 public class OwnerPIN implements PIN {
     private static final byte NO_VALUE = -1;
 
-    private final byte limit;
+    private static final byte SLOTS = 3;
+
+    private byte limit;
     private final byte[] value;
     private byte length;
 
     /** Tries that are left, by {@link #slot}; changed at once, whatever becomes of an open transaction. */
     private final byte[] tries;
 
-    /** Which of the tries count. A new value has tries of its own, so that those of the old one survive an abort. */
+    /**
+     * Which of the tries count. Tries that a transaction gives are in another slot, so that those of before survive an
+     * abort; it gives them twice at most before it comes round.
+     */
     private byte slot;
 
     private final boolean[] validated;
@@ -30,8 +35,8 @@ public class OwnerPIN implements PIN {
         limit = tryLimit;
         value = new byte[maxPINSize];
         length = NO_VALUE;
-        tries = new byte[2];
-        Util.arrayFillNonAtomic(tries, (short) 0, (short) 2, tryLimit);
+        tries = new byte[SLOTS];
+        Util.arrayFillNonAtomic(tries, (short) 0, SLOTS, tryLimit);
         validated = JCSystem.makeTransientBooleanArray((short) 1, JCSystem.CLEAR_ON_RESET);
     }
 
@@ -61,11 +66,24 @@ public class OwnerPIN implements PIN {
     public boolean check(byte[] pin, short offset, byte length)
             throws ArrayIndexOutOfBoundsException, NullPointerException {
         setValidatedFlag(false);
+        if (!takeTry()) {
+            return false;
+        }
+        return compare(pin, offset, length);
+    }
+
+    /** Takes a try for good; false where none is left. */
+    final boolean takeTry() {
         byte left = tries[slot];
         if (left == 0) {
             return false;
         }
         Util.arrayFillNonAtomic(tries, slot, (short) 1, (byte) (left - 1));
+        return true;
+    }
+
+    /** Compares a value with the PIN, after a try was taken for it. */
+    final boolean compare(byte[] pin, short offset, byte length) {
         checkRange(pin, offset, length);
         if (length != this.length || Util.arrayCompare(pin, offset, value, (short) 0, length) != 0) {
             return false;
@@ -99,15 +117,13 @@ public class OwnerPIN implements PIN {
         }
         checkRange(pin, offset, length);
         setValidatedFlag(false);
-        byte other = (byte) (1 - slot);
-        Util.arrayFillNonAtomic(tries, other, (short) 1, limit);
         boolean isOpen = JCSystem.getTransactionDepth() != 0;
         if (!isOpen) {
             JCSystem.beginTransaction();
         }
         Util.arrayCopy(pin, offset, value, (short) 0, length);
         this.length = length;
-        slot = other;
+        giveTries(limit);
         if (!isOpen) {
             JCSystem.commitTransaction();
         }
@@ -117,6 +133,34 @@ public class OwnerPIN implements PIN {
     public void resetAndUnblock() {
         setValidatedFlag(false);
         Util.arrayFillNonAtomic(tries, slot, (short) 1, limit);
+    }
+
+    /** Gives so many tries, in the open transaction. */
+    final void giveTries(byte count) {
+        if (tries[slot] != count) {
+            byte other = (byte) ((slot + 1) % SLOTS);
+            Util.arrayFillNonAtomic(tries, other, (short) 1, count);
+            slot = other;
+        }
+    }
+
+    final byte limit() {
+        return limit;
+    }
+
+    /** Changes how many wrong values there may be; never gives a try. */
+    final void changeLimit(byte changed) {
+        boolean isOpen = JCSystem.getTransactionDepth() != 0;
+        if (!isOpen) {
+            JCSystem.beginTransaction();
+        }
+        limit = changed;
+        if (tries[slot] > changed) {
+            giveTries(changed);
+        }
+        if (!isOpen) {
+            JCSystem.commitTransaction();
+        }
     }
 
     /** Throws what a wrong range of an array throws. */

@@ -35,6 +35,38 @@ public class Util {
             throws ArrayIndexOutOfBoundsException, NullPointerException;
 
     /**
+     * Fills a range, on flash all of it or nothing; in an open transaction, as it ends.
+     *
+     * @param bArray the array
+     * @param bOff its first element
+     * @param bLen how many
+     * @param bValue what they become
+     * @return the element after the last
+     * @throws TransactionException if the transaction has no room
+     */
+    public static final short arrayFill(byte[] bArray, short bOff, short bLen, byte bValue)
+            throws ArrayIndexOutOfBoundsException, NullPointerException, TransactionException {
+        // Throws for a wrong range before anything is changed.
+        arrayCompare(bArray, bOff, bArray, bOff, bLen);
+        if (JCSystem.isTransient(bArray) != JCSystem.NOT_A_TRANSIENT_OBJECT || bLen == 0) {
+            return arrayFillNonAtomic(bArray, bOff, bLen, bValue);
+        }
+        boolean isOpen = JCSystem.getTransactionDepth() != 0;
+        if (!isOpen) {
+            JCSystem.beginTransaction();
+        }
+        bArray[bOff] = bValue;
+        for (short filled = 1; filled < bLen; filled += filled) {
+            short more = filled < (short) (bLen - filled) ? filled : (short) (bLen - filled);
+            arrayCopy(bArray, bOff, bArray, (short) (bOff + filled), more);
+        }
+        if (!isOpen) {
+            JCSystem.commitTransaction();
+        }
+        return (short) (bOff + bLen);
+    }
+
+    /**
      * Fills a range past an open transaction. A cut of the power may leave some.
      *
      * @param bArray the array
@@ -47,7 +79,7 @@ public class Util {
             throws ArrayIndexOutOfBoundsException, NullPointerException;
 
     /**
-     * Compares bytes, as numbers from -128 to 127, from the first on.
+     * Compares bytes, as numbers from 0 to 255, from the first on.
      *
      * @param src an array
      * @param srcOff its first element
