@@ -7,6 +7,7 @@
 //! 4. The live granules of each unit are those that the table has.
 //!    Sectors from before an open transaction are among them.
 //! 5. Each directory of roots is in their chain.
+//! 6. Each section belongs to a split array, which has all of its sections.
 
 use norn_flash::{Address, Auditor, Marks, Nor, Violation};
 
@@ -48,6 +49,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         reclamation.audit_units(auditor);
         if !self.audit_directories(SLOTS_BY_TOP[usize::from(top)])? {
             auditor.violation(Violation { address: Address(0), what: "a directory of roots outside of their chain" });
+        }
+        if !self.audit_arrays(SLOTS_BY_TOP[usize::from(top)])? {
+            auditor.violation(Violation { address: Address(0), what: "a split array that has not its sections" });
         }
         Ok(())
     }

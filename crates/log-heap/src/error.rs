@@ -104,14 +104,16 @@ impl<E> From<StoreError<E>> for CreateError<E> {
 pub enum AccessError<E> {
     /// The reference names nothing: what it named was deleted.
     Stale(Ref),
-    /// A field beyond the last.
+    /// A call for objects of an array, or one for arrays of an object.
+    WrongKind,
+    /// A field or an element beyond the last.
     OutOfRange {
-        /// The number of fields.
+        /// The number of fields or elements.
         count: u32,
     },
-    /// A buffer that is not of the field's width, or not of the width of whole fields.
+    /// A buffer that is not of the width of the field or element, or not of whole ones.
     WrongWidth {
-        /// Bytes of the field, or of the fields.
+        /// Bytes of the field or element, or of the fields.
         width: u32,
     },
     /// A header that this object cannot have.
@@ -131,8 +133,11 @@ impl<E: fmt::Debug> fmt::Display for AccessError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AccessError::Stale(reference) => write!(f, "stale reference {reference}"),
-            AccessError::OutOfRange { count } => write!(f, "an index beyond the last of {count} fields"),
-            AccessError::WrongWidth { width } => write!(f, "a number of bytes that is not the {width} of the field"),
+            AccessError::WrongKind => f.write_str("a call for arrays of an object, or one for objects of an array"),
+            AccessError::OutOfRange { count } => write!(f, "an index beyond the last of {count} fields or elements"),
+            AccessError::WrongWidth { width } => {
+                write!(f, "a number of bytes that is not the {width} of the field or element")
+            }
             AccessError::HeaderTooLarge { bytes_max } => write!(f, "a header of more than {bytes_max} bytes"),
             AccessError::NameLength(bytes) => write!(f, "a name of {bytes} bytes: from 1 to 32"),
             AccessError::NoReferences => f.write_str("all 65535 references are in use"),

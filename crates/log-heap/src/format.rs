@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! unit head, 24 bytes      magic 4 │ geometry 4 │ sequence 4 │ erases 4 │ stream 1, ones 3 │ CRC-32 4
-//! sector header, 8 bytes   slot 2 │ generation 2 │ count 1 │ width 1 │ tail 1 │ kind 2 bits, zeros 6 bits
+//! sector header, 8 bytes   slot 2 │ generation 2 │ count 1 │ width 1 │ class 2 bits, tail 6 │ kind 2 bits, zeros 6
 //!   of a map node          index  │ level        │ 0       │ 0       │ spares │ kind 3
 //!   of a directory of roots  slot │ 0, else as an object of kind 2
 //! after it, kind 1         widths, a byte for each field
@@ -23,6 +23,8 @@
 //! ones where zeros were to be, which lowers the true count and raises the stored one, so that no torn place is valid.
 
 use norn_flash::{EraseUnit, NorPart};
+
+pub use crate::shape::{Class, SplitShape};
 
 /// Bytes of a unit's head.
 pub const UNIT_HEAD_BYTES: u32 = 24;
@@ -116,8 +118,8 @@ impl Geometry {
         if part.unit_count < Geometry::UNITS_MIN {
             return Err("fewer than 12 erase units");
         }
-        if unit_granules > 0xFFFF || geometry.room() < 3 * geometry.node_granules() {
-            return Err("erase units of a size without use");
+        if !(64..=0xFFFF).contains(&unit_granules) || geometry.room() < 3 * geometry.node_granules() {
+            return Err("erase units of too few or too many granules");
         }
         if u32::from(part.unit_count) * unit_granules > NOWHERE {
             return Err("more than 8,323,072 granules");
@@ -275,6 +277,8 @@ pub enum SectorKind {
 pub struct Header {
     /// What the sector is.
     pub kind: SectorKind,
+    /// What it is to a client; of a map node, [`Class::Object`].
+    pub class: Class,
     /// The object's slot, or the node's index on its level.
     pub index: u16,
     /// The object's generation, or the node's level.
@@ -301,7 +305,10 @@ impl Header {
     /// Whether a sector with this header can have been written to a part of this geometry.
     pub fn is_possible(&self, geometry: &Geometry) -> bool {
         let contents = match self.kind {
-            SectorKind::Node => return self.tail == geometry.spares() && self.count == 0 && self.width == 0,
+            SectorKind::Node => {
+                let is_bare = self.count == 0 && self.width == 0 && self.class == Class::Object;
+                return is_bare && self.tail == geometry.spares();
+            }
             SectorKind::Uniform => self.width > 0,
             SectorKind::Various => geometry.granules(HEADER_BYTES + 2 * u32::from(self.count)) <= u32::from(self.width),
             SectorKind::Headed => geometry.granules(HEADED_AT + u32::from(self.count)) <= u32::from(self.width),
@@ -331,7 +338,8 @@ impl Header {
             SectorKind::Headed => 2,
             SectorKind::Node => 3,
         };
-        let mut bytes = [slot_low, slot_high, low, high, self.count, self.width, self.tail, kind << 6];
+        let tail = self.tail | (self.class as u8) << 6;
+        let mut bytes = [slot_low, slot_high, low, high, self.count, self.width, tail, kind << 6];
         bytes[7] |= header_zeros(&bytes);
         bytes
     }
@@ -347,8 +355,14 @@ impl Header {
             _ => SectorKind::Node,
         };
         let number = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        let (count, width, tail) = (bytes[4], bytes[5], bytes[6]);
-        Some(Header { kind, index: number(0), generation: number(2), count, width, tail })
+        let (count, width, tail) = (bytes[4], bytes[5], bytes[6] & 0x3F);
+        let class = match bytes[6] >> 6 {
+            0 => Class::Object,
+            1 => Class::Array,
+            2 => Class::Split,
+            _ => Class::Section,
+        };
+        Some(Header { kind, class, index: number(0), generation: number(2), count, width, tail })
     }
 }
 
@@ -672,11 +686,12 @@ mod tests {
             let header = Header {
                 kind: [SectorKind::Uniform, SectorKind::Various, SectorKind::Headed, SectorKind::Node]
                     [random.usize(..4)],
+                class: [Class::Object, Class::Array, Class::Split, Class::Section][random.usize(..4)],
                 index: random.u16(..),
                 generation: random.u16(..),
                 count: random.u8(..),
                 width: random.u8(..),
-                tail: random.u8(..),
+                tail: random.u8(..64),
             };
             assert_eq!(Header::decode(&header.encode()), Some(header));
         }

@@ -6,8 +6,8 @@
 use norn_flash::Nor;
 
 use crate::error::{AccessError, CreateError, MountError, StoreError};
-use crate::format::{DIRECTORY, Entry, HEADER_BYTES, Header, Owner, SectorKind, Stream};
-use crate::layout::{Info, Layout, Widths};
+use crate::format::{Class, DIRECTORY, Entry, HEADER_BYTES, Header, Owner, SectorKind, Stream};
+use crate::layout::{Info, Kind, Layout, Widths};
 use crate::log::{Intent, Log};
 use crate::medium::Medium;
 use crate::object::{Extent, Replacement, Sector, Source, TailRoom};
@@ -146,9 +146,14 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// # Errors
     /// What about the layout is wrong; `NoReferences`; the store's.
     pub fn create(&mut self, layout: Layout<'_>) -> Result<Ref, CreateError<D::Error>> {
+        self.create_as(layout, Class::Object)
+    }
+
+    /// Creates an object or a small array.
+    pub(crate) fn create_as(&mut self, layout: Layout<'_>, class: Class) -> Result<Ref, CreateError<D::Error>> {
         self.expect_running()?;
         let layout = layout.simplified();
-        let header = self.header_of(&layout)?;
+        let header = Header { class, ..self.header_of(&layout)? };
         let (slot, generation) = self.find_slot()?;
         self.write_new(Header { index: slot, generation, ..header }, layout)?;
         self.slot_hint = u32::from(slot) + 1;
@@ -195,11 +200,12 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         if granules > most {
             return Err(CreateError::TooLarge { granules_max: most });
         }
-        Ok(Header { kind, index: 0, generation: 0, count: count as u8, width, tail: 0 })
+        Ok(Header { kind, class: Class::Object, index: 0, generation: 0, count: count as u8, width, tail: 0 })
     }
 
     /// A slot that leads nowhere, and the generation of its next object.
     pub(crate) fn find_slot(&mut self) -> Result<(u16, u16), CreateError<D::Error>> {
+        self.take_away()?;
         for slot in self.slot_hint..Ref::SLOTS {
             if let Entry::Nowhere(last) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
                 self.slot_hint = slot;
@@ -210,15 +216,19 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         Err(CreateError::NoReferences)
     }
 
-    /// Deletes an object.
+    /// Deletes an object or an array.
     ///
-    /// Cost: a look-up and a map change.
+    /// Cost: a look-up and a map change; for each section of a split array, too. Within a transaction a split array is
+    /// taken away by the commit.
     ///
     /// # Errors
     /// `Stale`; the store's.
     pub fn delete(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
         self.expect_running()?;
-        self.find(reference)?;
+        let sector = self.find(reference)?;
+        if sector.header.class == Class::Split {
+            return self.delete_split(sector);
+        }
         self.reclamation.make_room()?;
         let sector = self.find(reference)?;
         let owner = Owner::object(reference.slot());
@@ -228,7 +238,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         Ok(())
     }
 
-    /// The object after `after` in the order of their slots, or the first one.
+    /// The object or array after `after` in the order of their slots, or the first one.
     ///
     /// Cost: a look-up for each slot up to it.
     ///
@@ -239,28 +249,36 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let first = after.map_or(0, |reference| u32::from(reference.slot()) + 1);
         let slots = SLOTS_BY_TOP[usize::from(self.reclamation.objects.map.top())];
         for slot in first..slots {
-            if let Entry::At(at) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
-                let header = self.reclamation.objects.map.header(at)?;
-                if header.generation != DIRECTORY {
-                    return Ok(Some(Ref::new(slot as u16, header.generation)));
-                }
+            if let Some(sector) = self.sector_in(slot as u16)?
+                && sector.header.generation != DIRECTORY
+                && self.is_there(&sector)?
+            {
+                return Ok(Some(Ref::new(slot as u16, sector.header.generation)));
             }
         }
         Ok(None)
     }
 
-    /// What an object is.
+    /// What an object or an array is.
     ///
-    /// Cost: a look-up and the object's tail.
+    /// Cost: a look-up and the tail of the first sector.
     ///
     /// # Errors
     /// `Stale`; the store's.
     pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
         self.expect_running()?;
         let sector = self.find(reference)?;
-        let data_bytes = self.reclamation.objects.data_bytes(&sector)?;
         let used = self.reclamation.objects.tail(&sector, None)?.used;
-        Ok(Info { count: usize::from(sector.header.count), data_bytes, tail: (used, sector.header.tail) })
+        let tail = (used, sector.header.tail);
+        if sector.header.class == Class::Split {
+            let shape = self.reclamation.shape(&sector)?;
+            let data_bytes = shape.count.saturating_mul(u32::from(shape.width));
+            let (kind, count) = (Kind::Array, shape.count as usize);
+            return Ok(Info { kind, count, data_bytes, sections: shape.sections(), tail });
+        }
+        let data_bytes = self.reclamation.objects.data_bytes(&sector)?;
+        let kind = if sector.header.class == Class::Array { Kind::Array } else { Kind::Object };
+        Ok(Info { kind, count: usize::from(sector.header.count), data_bytes, sections: 0, tail })
     }
 
     /// The width of a field in bytes.
@@ -271,7 +289,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// `Stale`, `OutOfRange`; the store's.
     pub fn field_width(&mut self, reference: Ref, index: usize) -> Result<usize, AccessError<D::Error>> {
         self.expect_running()?;
-        let sector = self.find(reference)?;
+        let sector = self.find_object(reference)?;
         Ok(self.field(&sector, index)?.1.width as usize)
     }
 
@@ -283,10 +301,20 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn get_field(&mut self, reference: Ref, index: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
         self.expect_running()?;
-        let sector = self.find(reference)?;
-        let (field, extent) = self.field(&sector, index)?;
+        let sector = self.find_object(reference)?;
+        self.get(&sector, index, buffer)
+    }
+
+    /// Reads a field or an element of what is in a sector.
+    pub(crate) fn get(
+        &mut self,
+        sector: &Sector,
+        index: usize,
+        buffer: &mut [u8],
+    ) -> Result<(), AccessError<D::Error>> {
+        let (field, extent) = self.field(sector, index)?;
         expect_width(buffer.len(), extent.width)?;
-        Ok(self.reclamation.objects.read_field(&sector, field, extent, buffer)?)
+        Ok(self.reclamation.objects.read_field(sector, field, extent, buffer)?)
     }
 
     /// Atomically sets field `index`. `value.len()` must equal the field's width.
@@ -299,12 +327,16 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         self.expect_running()?;
-        let sector = self.find(reference)?;
+        let sector = self.find_object(reference)?;
+        self.set(sector, index, value)
+    }
+
+    /// Sets a field or an element of what is in a sector.
+    pub(crate) fn set(&mut self, sector: Sector, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         let (_, extent) = self.field(&sector, index)?;
         expect_width(value.len(), extent.width)?;
         self.reclamation.make_room()?;
-        // Reclamation may have moved it.
-        let sector = self.find(reference)?;
+        let sector = self.find_again(sector)?;
         let (field, extent) = self.field(&sector, index)?;
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         let room = self.reclamation.objects.room(&sector, used, extent.width)?;
@@ -315,9 +347,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         if room != TailRoom::None && (has_void || !is_open) {
             let log = &mut self.reclamation.objects.map.space.log;
             match room {
-                _ if is_open => self.reclamation.intend_noted_append(reference.slot(), used)?,
-                TailRoom::Sealable => log.intend_append(reference.slot())?,
-                _ => log.intend(Intent::Append(reference.slot()))?,
+                _ if is_open => self.reclamation.intend_noted_append(sector.header.index, used)?,
+                TailRoom::Sealable => log.intend_append(sector.header.index)?,
+                _ => log.intend(Intent::Append(sector.header.index))?,
             }
             return Ok(self.reclamation.objects.append(&sector, used, field, value)?);
         }
@@ -334,10 +366,20 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// `Stale`, `OutOfRange`; `WrongWidth` when `values` ends within a field; the store's.
     pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
         self.expect_running()?;
-        let sector = self.find(reference)?;
+        let sector = self.find_object(reference)?;
+        self.set_range(sector, first, values)
+    }
+
+    /// Sets fields or elements of what is in a sector from `first` on.
+    pub(crate) fn set_range(
+        &mut self,
+        sector: Sector,
+        first: usize,
+        values: &[u8],
+    ) -> Result<(), AccessError<D::Error>> {
         let extent = self.extent_of(&sector, first, values.len() as u32)?;
         self.reclamation.make_room()?;
-        let sector = self.find(reference)?;
+        let sector = self.find_again(sector)?;
         let sector = self.make_room_to_replace(sector)?;
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         self.replace(sector, Reason::Replaced(used), Replacement { at: extent.at, bytes: values })
@@ -443,17 +485,31 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         }
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
         self.reclamation.make_room_for(sector.header.bare_granules(&geometry) + geometry.node_granules())?;
-        self.find(Ref::new(sector.header.index, sector.header.generation))
+        self.find_again(sector)
+    }
+
+    /// Where the owner of a sector is after reclamation.
+    fn find_again(&mut self, sector: Sector) -> Result<Sector, AccessError<D::Error>> {
+        let Header { index, generation, .. } = sector.header;
+        self.sector_in(index)?.ok_or(AccessError::Stale(Ref::new(index, generation)))
     }
 
     pub(crate) fn expect_running(&self) -> Result<(), StoreError<D::Error>> {
         self.reclamation.objects.map.space.log.units.medium.expect_running()
     }
 
-    /// The sector of an object.
+    /// The sector of an object or an array; of a split one the first.
     pub(crate) fn find(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
-        let sector = self.sector_in(reference.slot())?;
-        sector.filter(|sector| sector.header.generation == reference.generation()).ok_or(AccessError::Stale(reference))
+        match self.sector_in(reference.slot())? {
+            Some(sector) if sector.header.generation == reference.generation() && self.is_there(&sector)? => Ok(sector),
+            _ => Err(AccessError::Stale(reference)),
+        }
+    }
+
+    /// The sector of an object.
+    fn find_object(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
+        let sector = self.find(reference)?;
+        if sector.header.class == Class::Object { Ok(sector) } else { Err(AccessError::WrongKind) }
     }
 
     /// The sector that is in a slot.
@@ -483,6 +539,6 @@ pub(crate) const HEADER_MAX: usize = 255;
 /// Slots of a map by the level of its root.
 pub(crate) const SLOTS_BY_TOP: [u32; 5] = [0, 1 << 4, 1 << 8, 1 << 12, 1 << 16];
 
-fn expect_width<E>(bytes: usize, width: u32) -> Result<(), AccessError<E>> {
+pub(crate) fn expect_width<E>(bytes: usize, width: u32) -> Result<(), AccessError<E>> {
     if bytes as u32 == width { Ok(()) } else { Err(AccessError::WrongWidth { width }) }
 }

@@ -75,13 +75,26 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// What an object is.
+/// Whether something is an object or an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An object: fields.
+    Object,
+    /// An array: elements of one width.
+    Array,
+}
+
+/// What an object or an array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
-    /// Number of fields.
+    /// Which of the two.
+    pub kind: Kind,
+    /// Number of fields or elements.
     pub count: usize,
-    /// Bytes of all fields together.
+    /// Bytes of all fields or elements together.
     pub data_bytes: u32,
-    /// Places of its tail, and how many of them are used.
+    /// Sections of an array that is split; 0 of what is in one sector.
+    pub sections: u32,
+    /// How many places of its tail are used, and how many it has; of the first sector of a split array.
     pub tail: (u8, u8),
 }

@@ -1,14 +1,14 @@
 //! A log-structured heap of persistent objects on NOR flash, for parts whose program units may be programmed once.
 //!
-//! An object is a number of fields of fixed widths, named by a [`Ref`]. Every call is atomic: after a loss of power at
-//! any operation of the device, [`LogHeap::mount`] finds what was acknowledged, and what was in flight whole or
-//! absent, and the same at every boot after that. No program unit is programmed twice between two erases, so that
-//! flash with error-correcting codes (STM32) serves as well as classic NOR. `docs/design/log-heap.md` says how and
-//! why.
+//! An object is a number of fields of fixed widths, an array elements of one width; each is named by a [`Ref`]. Every
+//! call is atomic, but for those that say `non_atomic`: after a loss of power at any operation of the device,
+//! [`LogHeap::mount`] finds what was acknowledged, and what was in flight whole or absent, and the same at every boot
+//! after that. No program unit is programmed twice between two erases, so that flash with error-correcting codes
+//! (STM32) serves as well as classic NOR. `docs/design/log-heap.md` says how and why.
 //!
 //! [`begin`](LogHeapIn::begin) and [`commit`](LogHeapIn::commit) make any number of calls one.
 //!
-//! Not yet here: arrays, collection, pointers with notification, error detection.
+//! Not yet here: collection, pointers with notification, error detection.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
@@ -32,7 +32,9 @@
 #[cfg(test)]
 extern crate std;
 
+mod array;
 mod audit;
+mod elements;
 mod error;
 pub mod format;
 mod heap;
@@ -46,13 +48,15 @@ mod object;
 mod reclaim;
 mod reference;
 mod root;
+mod shape;
 mod space;
 mod transaction;
 mod units;
 
+pub use elements::Elements;
 pub use error::{AccessError, CreateError, MountError, StoreError, TransactionError};
 pub use heap::{LogHeap, LogHeapIn};
-pub use layout::{Info, Layout, Widths};
+pub use layout::{Info, Kind, Layout, Widths};
 pub use reference::Ref;
 pub use root::NAME_BYTES_MAX;
 pub use units::{UnitRow, UnitRows};

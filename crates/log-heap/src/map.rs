@@ -17,8 +17,8 @@ use norn_flash::Nor;
 
 use crate::error::StoreError;
 use crate::format::{
-    Change, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header, LEVELS_MAX, NEVER, Owner,
-    Place, SectorKind, Stream,
+    Change, Class, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header, LEVELS_MAX, NEVER,
+    Owner, Place, SectorKind, Stream,
 };
 use crate::log::{Doubt, Intent};
 use crate::medium::Medium;
@@ -242,7 +242,9 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
         let geometry = self.space.log.units.geometry();
         let node = self.space.allocate(stream, geometry.node_granules())?;
         let (level, tail) = (u16::from(owner.level), geometry.spares());
-        let header = Header { kind: SectorKind::Node, index: owner.index, generation: level, count: 0, width: 0, tail };
+        let (index, generation) = (owner.index, level);
+        let header =
+            Header { kind: SectorKind::Node, class: Class::Object, index, generation, count: 0, width: 0, tail };
         let mut bytes = [0xFF; NODE_BYTES];
         bytes[..HEADER_BYTES as usize].copy_from_slice(&header.encode());
         for (bytes, entry) in bytes[HEADER_BYTES as usize..].chunks_exact_mut(ENTRY_BYTES as usize).zip(entries) {

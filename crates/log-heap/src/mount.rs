@@ -11,7 +11,8 @@
 //! 6. if appends were recorded no more, seals each tail that was not known to be complete, leaf by leaf. The log says
 //!    which leaf it is at; one in which a sweep was cut is written anew instead;
 //! 7. undoes the transaction that was open;
-//! 8. appends `Quiet`.
+//! 8. takes away arrays that were not yet, or no more there;
+//! 9. appends `Quiet`.
 //!
 //! What a cut can have left, and what becomes of it:
 //!
@@ -28,11 +29,11 @@
 use norn_flash::{GuardError, Nor, NorPart, Violation};
 
 use crate::error::{MountError, StoreError};
-use crate::format::{Entry, FANOUT, Geometry, Granule, Owner, Stream, Tails};
+use crate::format::{Class, Entry, FANOUT, Geometry, Granule, Owner, Stream, Tails};
 use crate::heap::SLOTS_BY_TOP;
 use crate::log::{Doubt, Intent, LogEnd, Note};
 use crate::object::{SEALED_TAIL_MIN, Sector};
-use crate::reclaim::Reclamation;
+use crate::reclaim::{Leftover, Reclamation};
 use crate::units::UnitRows;
 
 impl<D: Nor, M: UnitRows> Reclamation<D, M> {
@@ -79,6 +80,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         self.objects.map.space.close_all();
         self.objects.map.space.is_settling = false;
         self.objects.map.space.has_lost_count = false;
+        self.leftover = Leftover::default();
         Ok(())
     }
 
@@ -131,6 +133,11 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         self.sweep()?;
         if self.objects.map.space.log.is_open() {
             self.undo()?;
+            self.objects.map.space.is_settling = true;
+        }
+        match self.leftover.now.then(|| self.take_away()).transpose() {
+            Ok(_) | Err(StoreError::Full) => {}
+            Err(error) => return Err(error),
         }
         self.objects.map.space.is_settling = false;
         self.objects.map.space.log.rest()
@@ -251,6 +258,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         match header {
             Some(header) if header.owner() == owner && fits(header.granules(&geometry)) => {
                 units.add_live(at, header.granules(&geometry));
+                self.leftover.now |= header.class == Class::Split;
                 Ok(())
             }
             _ => Err(StoreError::Corrupted(Violation {

@@ -346,6 +346,20 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         }
     }
 
+    /// Reads bytes of the values, from byte `first` of them on.
+    ///
+    /// Reads the tail's used places twice and up to three more, and the bytes.
+    pub(crate) fn read_values(
+        &mut self,
+        sector: &Sector,
+        first: u32,
+        buffer: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let deltas = self.tail(sector, None)?.deltas;
+        let values = self.parts(sector)?.values;
+        self.fill(Source::Old(*sector), deltas, values + first, buffer)
+    }
+
     /// Makes sure that a tail always reads what it reads now, although the last append to it may not be complete.
     ///
     /// An append without a record leaves room for this. So where there is none, nothing is in doubt.

@@ -25,15 +25,28 @@ const EAGER: u32 = 4;
 /// By how many erases a unit may be behind the most worn one before it is reclaimed for that.
 const WEAR_SPREAD: u32 = 24;
 
+/// When there may be arrays to take away.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Leftover {
+    /// Now.
+    pub(crate) now: bool,
+    /// Once the open transaction is committed, because an array was deleted in it.
+    pub(crate) if_committed: bool,
+    /// Once it is undone, because an array was created in it.
+    pub(crate) if_undone: bool,
+}
+
 /// Reclamation, above the objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Reclamation<D, M> {
     pub(crate) objects: Objects<D, M>,
+    pub(crate) leftover: Leftover,
 }
 
 impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Reclamation { objects: Objects::new(medium, rows) }
+        let leftover = Leftover { now: false, if_committed: false, if_undone: false };
+        Reclamation { objects: Objects::new(medium, rows), leftover }
     }
 
     /// Reclaims until the reserve is there, or after a few units until there is enough of it for a call.

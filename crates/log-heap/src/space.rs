@@ -135,6 +135,11 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// Places that the tail of a new sector gets. They follow what was used of the old one, and get fewer as the part
     /// fills up: all that was wanted up to 80% of the capacity, nothing from 95% on.
     pub(crate) fn tail(&self, reason: Reason) -> u8 {
+        self.tail_beside(reason, 0)
+    }
+
+    /// The same once so many more granules are live.
+    pub(crate) fn tail_beside(&self, reason: Reason, more: u32) -> u8 {
         let (wanted, most) = match reason {
             Reason::Created => (TAIL_IDLE, TAIL_MAX),
             Reason::TailFull(places) => (TAIL_FULL.max(2 * u32::from(places)), TAIL_MAX),
@@ -143,7 +148,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
             Reason::Moved(used, places) => (TAIL_IDLE.max(2 * u32::from(used)), u32::from(places)),
         };
         let twentieth = (self.capacity() / 20).max(1);
-        let free = (19 * twentieth).saturating_sub(self.log.units.live()).min(3 * twentieth);
+        let free = (19 * twentieth).saturating_sub(self.log.units.live() + more).min(3 * twentieth);
         (wanted.min(TAIL_MAX) * free / (3 * twentieth)).min(most) as u8
     }
 }

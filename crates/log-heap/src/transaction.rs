@@ -22,7 +22,7 @@ use crate::heap::LogHeapIn;
 use crate::log::{Intent, Note};
 use crate::notes::Walk;
 use crate::object::Sector;
-use crate::reclaim::Reclamation;
+use crate::reclaim::{Leftover, Reclamation};
 use crate::units::{Role, UnitRows};
 
 impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
@@ -49,13 +49,16 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// Makes the changes of the open transaction permanent.
     ///
     /// Cost: a granule of the log, none if there were no changes; reads the notes, and a look-up for each object that
-    /// was replaced.
+    /// was replaced. Where a split array was deleted, as its deletion.
     ///
     /// # Errors
     /// `NotOpen`; the store's.
     pub fn commit(&mut self) -> Result<(), TransactionError<D::Error>> {
         self.expect_open()?;
-        Ok(self.reclamation().commit()?)
+        self.reclamation().commit()?;
+        let leftover = &mut self.reclamation().leftover;
+        *leftover = Leftover { now: leftover.now || leftover.if_committed, ..Leftover::default() };
+        self.take_away_later()
     }
 
     /// Undoes the changes of the open transaction.
@@ -68,7 +71,18 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     pub fn abort(&mut self) -> Result<(), TransactionError<D::Error>> {
         self.expect_open()?;
         self.forget_free_slots();
-        Ok(self.reclamation().undo()?)
+        self.reclamation().undo()?;
+        let leftover = &mut self.reclamation().leftover;
+        *leftover = Leftover { now: leftover.now || leftover.if_undone, ..Leftover::default() };
+        self.take_away_later()
+    }
+
+    /// Takes away what is left of arrays; what does not fit now, before the next object is created.
+    fn take_away_later(&mut self) -> Result<(), TransactionError<D::Error>> {
+        match self.take_away() {
+            Err(StoreError::Full) => Ok(()),
+            taken => Ok(taken?),
+        }
     }
 
     /// Whether a transaction is open.

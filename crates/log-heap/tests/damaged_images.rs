@@ -4,10 +4,10 @@
 
 mod model;
 
-use model::{Harsh, Model, TestHeap, change, draw, format, parts, perform};
+use model::{Harsh, Model, TestHeap, change, draw, format, parts, perform, refuse};
 use norn_conformance::seeds;
 use norn_flash::{Address, Collected};
-use norn_log_heap::{Layout, LogHeapIn, Ref, UnitRow};
+use norn_log_heap::{Elements, Kind, Layout, LogHeapIn, Ref, UnitRow};
 
 const REPLAY: &str = "-p norn-log-heap --test damaged_images";
 
@@ -23,6 +23,17 @@ fn use_it(heap: &mut TestHeap, random: &mut fastrand::Rng) {
         let Some(&reference) = random.choice(&references) else { break };
         let Ok(info) = heap.info(reference) else { continue };
         let index = random.usize(..info.count);
+        if info.kind == Kind::Array {
+            let mut bytes = vec![0; (info.data_bytes as usize / info.count).min(700)];
+            let _ = heap.array_load(reference, index, &mut bytes);
+            let _ = heap.array_store(reference, index, &bytes);
+            let some = Elements { array: reference, first: index, count: random.usize(..9) };
+            let _ = heap.array_fill_non_atomic(some, &bytes);
+            let _ = heap.array_copy(some, (reference, random.usize(..info.count)));
+            let _ = heap.array_compare(some, (reference, 0));
+            let _ = heap.array_read(reference, 0, &mut vec![0; bytes.len() * info.count.min(300)]);
+            continue;
+        }
         let Ok(width) = heap.field_width(reference, index) else { continue };
         let _ = heap.get_field(reference, index, &mut vec![0; width]);
         let _ = heap.put_field(reference, index, &vec![7; width]);
@@ -44,8 +55,10 @@ fn damage_is_an_error_or_a_result() {
         let (mut heap, mut model) = (format(spec), Model::default());
         for _ in 0..400 {
             let call = draw(&model, 12, &mut random);
-            let created = perform(&mut heap, &call).unwrap();
-            change(&mut model, &call, created);
+            match perform(&mut heap, &call) {
+                Ok(created) => change(&mut model, &call, created),
+                Err(_) => refuse(&mut model, &call),
+            }
         }
         let image = heap.into_device().0;
         for _ in 0..60 {

@@ -3,14 +3,11 @@
 
 mod model;
 
-use model::{Call, Failure, Model, change, contents, draw, draw_in_transaction, format, mount, parts, perform};
+use model::{
+    Call, Failure, Model, can_grow, change, contents, draw, draw_in_transaction, format, mount, parts, perform, refuse,
+};
 use norn_conformance::seeds;
 use norn_log_heap::{Layout, Ref};
-
-/// Whether a call may find no room: only what makes something larger.
-fn can_grow(call: &Call) -> bool {
-    matches!(call, Call::Create { .. } | Call::WriteHeader { .. } | Call::SetRoot { reference: Some(_), .. })
-}
 
 const REPLAY: &str = "-p norn-log-heap --test random_operations";
 
@@ -30,6 +27,7 @@ fn a_heap_holds_what_the_model_holds() {
                 Err(failure) => {
                     assert_eq!(failure, Failure::Full, "{}", context());
                     assert!(can_grow(&call), "full {}", context());
+                    refuse(&mut model, &call);
                 }
             }
             assert_eq!(contents(&mut heap, &context), model, "{}", context());
@@ -92,6 +90,7 @@ fn transactions_hold_what_the_model_holds() {
                     assert_eq!(failure, Failure::Full, "{}", context());
                     assert!(can_grow(&call) || model.before.is_some(), "full {}", context());
                     assert!(!matches!(call, Call::Abort), "full {}", context());
+                    refuse(&mut model, &call);
                     full += 1;
                 }
             }
@@ -124,6 +123,7 @@ fn a_full_part_refuses_creations_and_goes_on() {
                 Err(failure) => {
                     assert_eq!(failure, Failure::Full, "{}", context());
                     assert!(can_grow(&call), "full {}", context());
+                    refuse(&mut model, &call);
                     full += 1;
                 }
             }

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use norn_conformance::{Context, Powered};
 use norn_flash::{Address, Collected, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
-use norn_log_heap::{AccessError, CreateError, Layout, LogHeapIn, Ref, StoreError, TransactionError, UnitRow};
+use norn_log_heap::{
+    AccessError, CreateError, Elements, Kind, Layout, LogHeapIn, Ref, StoreError, TransactionError, UnitRow,
+};
 
 pub type TestHeap = LogHeapIn<Harsh, Vec<UnitRow>>;
 
@@ -73,7 +75,7 @@ pub fn parts(units: u16) -> Vec<PartSpec> {
         limited(units, 512, 4, Reprogramming::Times(2)),
         limited(units, 512, 8, Reprogramming::Once),
         limited(units, 1024, 16, Reprogramming::Once),
-        limited(units, 1024, 32, Reprogramming::Once),
+        limited(units, 2048, 32, Reprogramming::Once),
         limited(units, 1024, 4, Reprogramming::Once),
     ]
 }
@@ -99,18 +101,23 @@ impl Model {
     }
 }
 
-/// An object's header, and the values of its fields.
+/// An object's header, and the values of its fields; or an array's, and those of its elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
     pub header: Vec<u8>,
     pub fields: Vec<Vec<u8>>,
+    pub is_array: bool,
 }
 
 /// One call of the heap's interface.
 #[derive(Clone, Debug)]
 pub enum Call {
     Create { widths: Vec<u8>, header: Vec<u8> },
+    CreateArray { count: usize, width: u8, header: Vec<u8> },
     Delete(Ref),
+    Store { reference: Ref, index: usize, value: Vec<u8> },
+    Fill { to: Elements, value: Vec<u8> },
+    Copy { from: Elements, to: (Ref, usize), is_atomic: bool },
     Put { reference: Ref, index: usize, value: Vec<u8> },
     PutMany { reference: Ref, first: usize, values: Vec<Vec<u8>> },
     WriteHeader { reference: Ref, header: Vec<u8> },
@@ -181,7 +188,12 @@ pub fn perform(heap: &mut TestHeap, call: &Call) -> Result<Option<Ref>, Failure>
         Call::Create { widths, header } => {
             return Ok(Some(heap.create(Layout::fields(widths).with_header(header))?));
         }
+        Call::CreateArray { count, width, header } => return Ok(Some(heap.create_array(*count, *width, header)?)),
         Call::Delete(reference) => heap.delete(*reference)?,
+        Call::Store { reference, index, value } => heap.array_store(*reference, *index, value)?,
+        Call::Fill { to, value } => heap.array_fill_non_atomic(*to, value)?,
+        Call::Copy { from, to, is_atomic: true } => heap.array_copy(*from, *to)?,
+        Call::Copy { from, to, is_atomic: false } => heap.array_copy_non_atomic(*from, *to)?,
         Call::Put { reference, index, value } => heap.put_field(*reference, *index, value)?,
         Call::PutMany { reference, first, values } => heap.put_fields(*reference, *first, &values.concat())?,
         Call::WriteHeader { reference, header } => heap.write_header(*reference, header)?,
@@ -199,8 +211,23 @@ pub fn change(model: &mut Model, call: &Call, created: Option<Ref>) {
     match call {
         Call::Create { widths, header } => {
             let fields = widths.iter().map(|&width| vec![0; usize::from(width)]).collect();
-            let object = Object { header: header.clone(), fields };
+            let object = Object { header: header.clone(), fields, is_array: false };
             assert_eq!(model.objects.insert(created.unwrap(), object), None, "a reference given twice");
+        }
+        Call::CreateArray { count, width, header } => {
+            let fields = vec![vec![0; usize::from(*width)]; *count];
+            let object = Object { header: header.clone(), fields, is_array: true };
+            assert_eq!(model.objects.insert(created.unwrap(), object), None, "a reference given twice");
+        }
+        Call::Store { reference, index, value } => {
+            model.objects.get_mut(reference).unwrap().fields[*index] = value.clone();
+        }
+        Call::Fill { to, value } => {
+            model.objects.get_mut(&to.array).unwrap().fields[to.first..to.first + to.count].fill(value.clone());
+        }
+        Call::Copy { from, to: (to, first), .. } => {
+            let values = model.objects[&from.array].fields[from.first..from.first + from.count].to_vec();
+            model.objects.get_mut(to).unwrap().fields[*first..first + from.count].clone_from_slice(&values);
         }
         Call::Delete(reference) => {
             model.objects.remove(reference);
@@ -228,6 +255,49 @@ pub fn change(model: &mut Model, call: &Call, created: Option<Ref>) {
     }
 }
 
+/// Whether a call may find no room: only what makes something larger.
+pub fn can_grow(call: &Call) -> bool {
+    match call {
+        Call::Create { .. } | Call::CreateArray { .. } | Call::WriteHeader { .. } => true,
+        Call::SetRoot { reference, .. } => reference.is_some(),
+        // What the elements were has to be kept until all are copied.
+        Call::Copy { is_atomic, .. } => *is_atomic,
+        _ => false,
+    }
+}
+
+/// What a call that found no room leaves behind: one that sets several elements undoes the transaction.
+pub fn refuse(model: &mut Model, call: &Call) {
+    if matches!(call, Call::Fill { .. } | Call::Copy { .. }) {
+        *model = model.committed();
+    }
+}
+
+/// Whether a heap may hold this after a cut: what it held before the call or after it, or, where a call sets each
+/// element by itself, some elements of both.
+pub fn admits(before: &Model, after: &Model, call: &Call, found: &Model) -> bool {
+    let (before_call, before, after) = (before, before.committed(), after.committed());
+    let target = match call {
+        Call::Fill { to, .. } => to.array,
+        Call::Copy { to, is_atomic: false, .. } => to.0,
+        _ => return *found == before || *found == after,
+    };
+    if before_call.before.is_some() {
+        return *found == before;
+    }
+    let mut found = found.clone();
+    let (old, new) = (&before.objects[&target], &after.objects[&target]);
+    let Some(object) = found.objects.get_mut(&target) else { return false };
+    let pairs = old.fields.iter().zip(&new.fields);
+    if object.fields.len() != old.fields.len()
+        || !object.fields.iter().zip(pairs).all(|(field, (old, new))| field == old || field == new)
+    {
+        return false;
+    }
+    object.fields.clone_from(&old.fields);
+    found == before
+}
+
 /// What a heap holds, read through its interface, after every invariant was checked.
 pub fn contents(heap: &mut TestHeap, context: Context<'_>) -> Model {
     heap.device_mut().0.freeze_counters();
@@ -236,17 +306,22 @@ pub fn contents(heap: &mut TestHeap, context: Context<'_>) -> Model {
     assert_eq!(collected.violations, [], "{}", context());
     let (mut model, mut after) = (Model::default(), None);
     while let Some(reference) = heap.next_object(after).unwrap() {
-        let count = heap.info(reference).unwrap().count;
+        let info = heap.info(reference).unwrap();
+        let is_array = info.kind == Kind::Array;
         let field = |index| {
             let mut value = vec![0; heap.field_width(reference, index).unwrap()];
             heap.get_field(reference, index, &mut value).unwrap();
             value
         };
-        let fields = (0..count).map(field).collect();
+        let fields = if is_array {
+            elements(heap, reference, info.count, info.data_bytes as usize / info.count)
+        } else {
+            (0..info.count).map(field).collect()
+        };
         let mut header = vec![0; 255];
         let length = heap.read_header(reference, &mut header).unwrap();
         header.truncate(length);
-        model.objects.insert(reference, Object { header, fields });
+        model.objects.insert(reference, Object { header, fields, is_array });
         after = Some(reference);
     }
     heap.visit_roots(|name, reference| assert_eq!(model.roots.insert(name.to_vec(), reference), None)).unwrap();
@@ -255,6 +330,18 @@ pub fn contents(heap: &mut TestHeap, context: Context<'_>) -> Model {
     }
     heap.device_mut().0.thaw_counters();
     model
+}
+
+/// The elements of an array, all read together, and some each by itself.
+fn elements(heap: &mut TestHeap, array: Ref, count: usize, width: usize) -> Vec<Vec<u8>> {
+    let mut bytes = vec![0; count * width];
+    heap.array_read(array, 0, &mut bytes).unwrap();
+    let mut element = vec![0; width];
+    for index in (0..count).step_by(count.div_ceil(9)) {
+        heap.array_load(array, index, &mut element).unwrap();
+        assert_eq!(element, bytes[index * width..][..width]);
+    }
+    bytes.chunks(width).map(<[u8]>::to_vec).collect()
 }
 
 /// A call that fits what a heap holds: about `most` objects in the long run.
@@ -267,6 +354,7 @@ pub fn draw(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
     match random.u8(..20) {
         0..3 if grows => draw_creation(random),
         0..3 => Call::Delete(reference),
+        3..6 if model.objects[&reference].is_array => draw_range(model, reference, random),
         3..6 => {
             let first = random.usize(..fields.len());
             let end = random.usize(first + 1..=fields.len());
@@ -276,6 +364,10 @@ pub fn draw(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
         6 => Call::Rest,
         7 => Call::WriteHeader { reference, header: draw_header(random) },
         8 => Call::SetRoot { name: draw_name(random), reference: (random.u8(..3) > 0).then_some(reference) },
+        _ if model.objects[&reference].is_array => {
+            let index = random.usize(..fields.len());
+            Call::Store { reference, index, value: value(fields[index].len(), random) }
+        }
         _ => {
             let index = random.usize(..fields.len());
             Call::Put { reference, index, value: value(fields[index].len(), random) }
@@ -311,11 +403,31 @@ pub fn draw_in_transaction(model: &Model, most: usize, random: &mut fastrand::Rn
 pub fn draw_put(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
     loop {
         let call = draw(model, most, random);
-        if matches!(call, Call::Put { .. } | Call::Create { .. }) || random.u8(..30) == 0 && !matches!(call, Call::Rest)
+        if matches!(call, Call::Put { .. } | Call::Store { .. } | Call::Create { .. })
+            || random.u8(..30) == 0 && !matches!(call, Call::Rest)
         {
             return call;
         }
     }
+}
+
+/// A fill of a range of an array, or a copy to it from itself or another one of elements of the same width.
+fn draw_range(model: &Model, array: Ref, random: &mut fastrand::Rng) -> Call {
+    let fields = &model.objects[&array].fields;
+    let (count, width) = (fields.len(), fields[0].len());
+    let first = random.usize(..count);
+    let most = if random.bool() { count } else { count.min(first + 5) };
+    if random.bool() {
+        let to = Elements { array, first, count: random.usize(first..=most.max(first)) - first };
+        return Call::Fill { to, value: (0..width).map(|_| random.u8(..)).collect() };
+    }
+    let is_like = |object: &Object| object.is_array && object.fields[0].len() == width;
+    let like: Vec<Ref> = model.objects.iter().filter(|(_, object)| is_like(object)).map(|(&array, _)| array).collect();
+    let from = if random.bool() { array } else { like[random.usize(..like.len())] };
+    let others = model.objects[&from].fields.len();
+    let start = random.usize(..others);
+    let from = Elements { array: from, first: start, count: random.usize(..=(most - first).min(others - start)) };
+    Call::Copy { from, to: (array, first), is_atomic: random.bool() }
 }
 
 fn draw_name(random: &mut fastrand::Rng) -> Vec<u8> {
@@ -325,6 +437,12 @@ fn draw_name(random: &mut fastrand::Rng) -> Vec<u8> {
 
 fn draw_creation(random: &mut fastrand::Rng) -> Call {
     let header = if random.bool() { draw_header(random) } else { Vec::new() };
+    if random.u8(..3) == 0 {
+        let (widest, bytes) = ([2, 4, 70][random.usize(..3)], [5, 60, 600][random.usize(..3)]);
+        let width = random.u8(1..=widest);
+        let count = random.usize(1..=bytes / usize::from(width) + 1);
+        return Call::CreateArray { count, width, header };
+    }
     Call::Create { widths: draw_widths(random), header }
 }
 

@@ -1,0 +1,309 @@
+//! Elements of arrays: one, or a range of them.
+//!
+//! A range is worked through in *pieces*, the part of it in one sector. A piece of one element is set as a field is; of
+//! a larger one the sector is written anew. A copy within one array begins at the end that keeps what is still to be
+//! read.
+
+use core::cmp::Ordering;
+
+use norn_flash::Nor;
+
+use crate::array::SECTION_BYTES_MAX;
+use crate::error::{AccessError, StoreError, TransactionError};
+use crate::format::{Class, SplitShape};
+use crate::heap::{LogHeapIn, expect_width};
+use crate::object::Sector;
+use crate::reference::Ref;
+use crate::units::UnitRows;
+
+/// A range of elements of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// The array.
+    pub array: Ref,
+    /// Index of the first element.
+    pub first: usize,
+    /// Number of elements; none is allowed.
+    pub count: usize,
+}
+
+/// An array: its first sector, and its shape, which a small one has in one section.
+#[derive(Clone, Copy)]
+struct Array {
+    sector: Sector,
+    shape: SplitShape,
+}
+
+impl Array {
+    const fn width(&self) -> usize {
+        self.shape.width as usize
+    }
+
+    fn expect<E>(&self, first: usize, count: usize) -> Result<(), AccessError<E>> {
+        match first.checked_add(count) {
+            Some(end) if end <= self.shape.count as usize => Ok(()),
+            _ => Err(AccessError::OutOfRange { count: self.shape.count }),
+        }
+    }
+}
+
+/// The part of a range in one sector.
+#[derive(Clone, Copy)]
+struct Piece {
+    section: u32,
+    /// Index in the section.
+    first: usize,
+    count: usize,
+    /// Which of the range is the first.
+    done: usize,
+}
+
+/// What elements are set to.
+#[derive(Clone, Copy)]
+enum Values<'a> {
+    /// All to one value.
+    Fill(&'a [u8]),
+    /// Each to an element of another range.
+    Copy(Elements),
+}
+
+impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+    /// Reads element `index` into `buffer`, which has its width.
+    ///
+    /// Cost: as [`get_field`](Self::get_field); of a split array two look-ups.
+    ///
+    /// # Errors
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`; the store's.
+    pub fn array_load(&mut self, reference: Ref, index: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
+        let array = self.array(reference)?;
+        array.expect(index, 1)?;
+        let piece = piece(&array, index, 1, 0);
+        let sector = self.section(&array, piece.section)?;
+        self.get(&sector, piece.first, buffer)
+    }
+
+    /// Atomically sets element `index`. `value` has its width.
+    ///
+    /// Cost: as [`put_field`](Self::put_field) of an object of the section's size; of a split array one look-up more.
+    ///
+    /// # Errors
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`; the store's.
+    pub fn array_store(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
+        let array = self.array(reference)?;
+        array.expect(index, 1)?;
+        let piece = piece(&array, index, 1, 0);
+        let sector = self.section(&array, piece.section)?;
+        self.set(sector, piece.first, value)
+    }
+
+    /// Reads elements from `first` on into a buffer of some whole elements.
+    ///
+    /// Cost: for each section a look-up, its tail twice, and the bytes.
+    ///
+    /// # Errors
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` for a buffer of no whole elements; the store's.
+    pub fn array_read(&mut self, array: Ref, first: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
+        let array = self.array(array)?;
+        let count = buffer.len() / array.width();
+        expect_width(buffer.len() % array.width(), 0)
+            .map_err(|_: AccessError<D::Error>| AccessError::WrongWidth { width: u32::from(array.shape.width) })?;
+        array.expect(first, count)?;
+        self.read(&array, first, buffer)
+    }
+
+    /// Gives every element of a range the same value: each atomically, and all of one section together.
+    ///
+    /// Cost: each section touched is written anew: a look-up, a granule of the log, its granules and a map change.
+    ///
+    /// # Errors
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have
+    /// been changed; an open transaction is undone.
+    pub fn array_fill_non_atomic(&mut self, to: Elements, value: &[u8]) -> Result<(), AccessError<D::Error>> {
+        let array = self.array(to.array)?;
+        expect_width(value.len(), u32::from(array.shape.width))?;
+        array.expect(to.first, to.count)?;
+        let filled = self.set_pieces(to, Values::Fill(value));
+        self.undone_on_failure(filled)
+    }
+
+    /// Copies elements of `from` to `to`, an array and the index of the first: each atomically, and all of one section
+    /// together. The arrays may be the same, and the ranges overlap.
+    ///
+    /// Cost: as [`array_fill_non_atomic`](Self::array_fill_non_atomic) and [`array_read`](Self::array_read).
+    ///
+    /// # Errors
+    /// As `array_fill_non_atomic`; `WrongWidth` where the elements differ in width.
+    pub fn array_copy_non_atomic(&mut self, from: Elements, to: (Ref, usize)) -> Result<(), AccessError<D::Error>> {
+        let to = self.expect_copy(from, to)?;
+        let copied = self.set_pieces(to, Values::Copy(from));
+        self.undone_on_failure(copied)
+    }
+
+    /// Copies elements of `from` to `to`, an array and the index of the first: all of them or none. The arrays may be
+    /// the same, and the ranges overlap.
+    ///
+    /// Cost: as [`array_copy_non_atomic`](Self::array_copy_non_atomic); in several sections a transaction, with room
+    /// for what each was before.
+    ///
+    /// # Errors
+    /// As `array_copy_non_atomic`, but nothing was changed.
+    pub fn array_copy(&mut self, from: Elements, to: (Ref, usize)) -> Result<(), AccessError<D::Error>> {
+        let to = self.expect_copy(from, to)?;
+        let array = self.array(to.array)?;
+        let is_one = to.count == 0 || piece(&array, to.first, to.count, 0).count == to.count;
+        if is_one || self.in_transaction() {
+            let copied = self.set_pieces(to, Values::Copy(from));
+            return self.undone_on_failure(copied);
+        }
+        self.begin().map_err(into_access)?;
+        let copied = self.set_pieces(to, Values::Copy(from));
+        self.undone_on_failure(copied)?;
+        self.commit().map_err(into_access)
+    }
+
+    /// Compares elements of `from` with as many of `to`, an array and the index of the first: byte by byte without
+    /// sign, as `Ord` does for slices.
+    ///
+    /// Cost: as [`array_load`](Self::array_load) of each element, up to the first difference.
+    ///
+    /// # Errors
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` where the elements differ in width; the store's.
+    pub fn array_compare(&mut self, from: Elements, to: (Ref, usize)) -> Result<Ordering, AccessError<D::Error>> {
+        let to = self.expect_copy(from, to)?;
+        let (left, right) = (self.array(from.array)?, self.array(to.array)?);
+        let (mut one, mut other) = ([0; SECTION_BYTES_MAX], [0; SECTION_BYTES_MAX]);
+        let (one, other) = (&mut one[..left.width()], &mut other[..left.width()]);
+        for number in 0..to.count {
+            self.read(&left, from.first + number, one)?;
+            self.read(&right, to.first + number, other)?;
+            if one != other {
+                return Ok((*one).cmp(other));
+            }
+        }
+        Ok(Ordering::Equal)
+    }
+
+    /// The range that is copied to.
+    fn expect_copy(&mut self, from: Elements, to: (Ref, usize)) -> Result<Elements, AccessError<D::Error>> {
+        let (source, target) = (self.array(from.array)?, self.array(to.0)?);
+        expect_width(source.width(), u32::from(target.shape.width))?;
+        source.expect(from.first, from.count)?;
+        target.expect(to.1, from.count)?;
+        Ok(Elements { array: to.0, first: to.1, count: from.count })
+    }
+
+    /// Undoes the open transaction where a call within it has failed halfway.
+    fn undone_on_failure(&mut self, done: Result<(), AccessError<D::Error>>) -> Result<(), AccessError<D::Error>> {
+        if done.is_err() && self.in_transaction() && self.expect_running().is_ok() {
+            self.abort().map_err(into_access)?;
+        }
+        done
+    }
+
+    fn set_pieces(&mut self, to: Elements, values: Values<'_>) -> Result<(), AccessError<D::Error>> {
+        let array = self.array(to.array)?;
+        // Upwards, unless that would overwrite what is still to be read.
+        let is_downwards = matches!(values, Values::Copy(from) if from.array == to.array && from.first < to.first);
+        let (mut start, mut end) = (0, to.count);
+        while start < end {
+            let piece = if is_downwards {
+                let last = to.first + end - 1;
+                let within = last % usize::from(array.shape.section_elements) + 1;
+                end -= within.min(end);
+                piece(&array, to.first + end, last + 1 - (to.first + end), end)
+            } else {
+                let piece = piece(&array, to.first + start, end - start, start);
+                start += piece.count;
+                piece
+            };
+            self.set_piece(to.array, piece, values)?;
+        }
+        Ok(())
+    }
+
+    fn set_piece(&mut self, target: Ref, piece: Piece, values: Values<'_>) -> Result<(), AccessError<D::Error>> {
+        let array = self.array(target)?;
+        let mut bytes = [0; SECTION_BYTES_MAX];
+        let bytes = &mut bytes[..piece.count * array.width()];
+        match values {
+            Values::Fill(value) => bytes.chunks_exact_mut(value.len()).for_each(|bytes| bytes.copy_from_slice(value)),
+            Values::Copy(from) => {
+                let source = self.array(from.array)?;
+                self.read(&source, from.first + piece.done, bytes)?;
+            }
+        }
+        let sector = self.section(&array, piece.section)?;
+        match piece.count {
+            1 => self.set(sector, piece.first, bytes),
+            _ => self.set_range(sector, piece.first, bytes),
+        }
+    }
+
+    /// Reads elements from `first` on, which the array has.
+    fn read(&mut self, array: &Array, first: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
+        let (width, mut done) = (array.width(), 0);
+        let count = buffer.len() / width;
+        while done < count {
+            let piece = piece(array, first + done, count - done, done);
+            let sector = self.section(array, piece.section)?;
+            let bytes = &mut buffer[done * width..(done + piece.count) * width];
+            self.reclamation().objects.read_values(&sector, (piece.first * width) as u32, bytes)?;
+            done += piece.count;
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, reference: Ref) -> Result<Array, AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        let shape = match sector.header.class {
+            Class::Split => self.reclamation().shape(&sector)?,
+            Class::Array => {
+                let (count, width) = (sector.header.count, self.reclamation().objects.extent(&sector, 0)?.width as u8);
+                SplitShape { count: u32::from(count), width, section_elements: count, is_there: true }
+            }
+            _ => return Err(AccessError::WrongKind),
+        };
+        if shape.width == 0 || u32::from(shape.section_elements.max(1)) * u32::from(shape.width) > MAX {
+            return Err(self.broken(&sector, "an array whose elements no section can hold"));
+        }
+        Ok(Array { sector, shape })
+    }
+
+    /// The sector that has a section's elements.
+    fn section(&mut self, array: &Array, number: u32) -> Result<Sector, AccessError<D::Error>> {
+        if array.sector.header.class == Class::Array {
+            return Ok(array.sector);
+        }
+        let slot = u32::from(array.sector.header.index) + 1 + number;
+        let section = if slot < Ref::SLOTS { self.sector_in(slot as u16)? } else { None };
+        section
+            .filter(|section| section.header.class == Class::Section)
+            .ok_or_else(|| self.broken(&array.sector, "a split array without one of its sections"))
+    }
+
+    fn broken(&mut self, sector: &Sector, what: &'static str) -> AccessError<D::Error> {
+        self.reclamation().objects.map.medium().corrupted(sector.at, what).into()
+    }
+}
+
+const MAX: u32 = SECTION_BYTES_MAX as u32;
+
+/// The first piece of a range, whose first element is number `done` of a larger one.
+fn piece(array: &Array, first: usize, count: usize, done: usize) -> Piece {
+    let section_elements = usize::from(array.shape.section_elements);
+    let within = first % section_elements;
+    Piece {
+        section: (first / section_elements) as u32,
+        first: within,
+        count: count.min(section_elements - within),
+        done,
+    }
+}
+
+fn into_access<E>(error: TransactionError<E>) -> AccessError<E> {
+    match error {
+        TransactionError::Store(error) => AccessError::Store(error),
+        _ => AccessError::Store(StoreError::Halted),
+    }
+}
