@@ -211,6 +211,46 @@ fn a_header_corrects_a_bit_and_refuses_what_cannot_be() {
     assert!(refused > 1000, "{refused}");
 }
 
+/// Each limit of a header, one beyond it.
+#[test]
+fn a_header_names_no_more_bad_blocks_than_it_has_room_for_and_each_once() {
+    let image = code(20_000, 4);
+    let mut part = NandSim::new(nand_catalogue::test_part(32, 4, 512));
+    part.mark_bad(&(0..BAD_BLOCKS_MAX as u16).map(|number| Block(3 + 2 * number)).collect::<Vec<_>>());
+    let room = Room { start: Block(1), blocks: 31 };
+    let header = ImageWriter::<64, 512>::new().write(&mut part, room, 20_000, &mut &image[..]).unwrap().header_page();
+    let whole = part.peek(header)[..64].to_vec();
+    let mut found = |changes: &[(usize, u8)]| {
+        let mut forged = whole.clone();
+        changes.iter().for_each(|&(at, byte)| forged[at] = byte);
+        forged.splice(60.., Crc32c::encode(&forged[..60]));
+        part.poke(header, Column(0), &forged);
+        Image::find::<_, Uncoded>(&mut part, room.start, 64)
+    };
+    assert!(found(&[]).is_ok());
+    let refused = Err(ImageError::Header { page: header });
+    assert_eq!(
+        found(&[(14, BAD_BLOCKS_MAX as u8 + 1)]).map(|_| ()),
+        refused,
+        "a bad block more than there is room for"
+    );
+    assert_eq!(found(&[(18, whole[16])]).map(|_| ()), refused, "a bad block twice");
+    assert_eq!(found(&[(16, header.block.0 as u8)]).map(|_| ()), refused, "the header's own block");
+    assert_eq!(found(&[(8, 0), (9, 0), (10, 0), (11, 0)]).map(|_| ()), refused, "an image without bytes");
+}
+
+#[test]
+fn an_image_may_end_with_the_part() {
+    let mut part = part();
+    let room = Room { start: Block(1), blocks: 15 };
+    let written = (1..=15 * 4 * 512 / 64).rev().map(|pages| code(64 * pages, 9)).find(|image| {
+        ImageWriter::<64, 512>::new().write(&mut part, room, image.len() as u32, &mut &image[..]).is_ok()
+    });
+    let image = written.expect("some image fits");
+    assert!(image.len() > 13 * 4 * 512, "beside the header's block, {} bytes take fourteen", image.len());
+    assert_eq!(read::<Uncoded>(&part).unwrap(), image);
+}
+
 #[test]
 fn a_large_page_part_holds_images_with_codes() {
     let image = code(300_000, 9);
