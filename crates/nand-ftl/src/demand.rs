@@ -320,6 +320,17 @@ mod tests {
     }
 
     #[test]
+    fn a_window_is_filled_to_the_microsecond_with_the_program_under_way() {
+        let write = u128::from(OVERHEADS.times.write_us);
+        assert_eq!((OVERHEADS.pages_us(89), OVERHEADS.pages_us(90)), (write, 2 * write));
+        let left_us = 20_000 - OVERHEADS.offset_us() as u64;
+        let work = |cost_us| [Work { cost_us, period_us: 20_000, programs: 0 }];
+        assert_eq!(check(Scheduling::EarliestDeadline, &OVERHEADS, &work(left_us)), Ok(()));
+        let more = check(Scheduling::EarliestDeadline, &OVERHEADS, &work(left_us + 1));
+        assert_eq!(more, Err(AdmissionError::Demand { demand_us: 20_001, window_us: 20_000 }));
+    }
+
+    #[test]
     fn what_the_sum_of_equation_14_admits_is_admitted_and_more() {
         let mut random = fastrand::Rng::with_seed(18);
         let mut more = 0;
