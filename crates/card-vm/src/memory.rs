@@ -366,6 +366,11 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
     /// Copies bytes between arrays on flash, all or nothing.
     pub(crate) fn copy_bytes(&mut self, (from, at): (i32, u16), (to, first): (i32, u16), count: u16) -> Change<H> {
         self.keep_old(bytes_of(to, first, count))?;
+        self.copy_on_flash((from, at), (to, first), count)
+    }
+
+    /// As [`Memory::copy_bytes`], but keeps nothing of what is overwritten.
+    pub(crate) fn copy_on_flash(&mut self, (from, at): (i32, u16), (to, first): (i32, u16), count: u16) -> Change<H> {
         let from = self.persistent.reference(from).map_err(Failure::Error)?;
         let to = self.persistent.reference(to).map_err(Failure::Error)?;
         let copied = self.heap().copy_elements((from, at), (to, first), count);

@@ -77,11 +77,13 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT: usize> Memory<H,
 
     fn make_record(&mut self, instance: u8, places: Places, newest: i32) -> Change<H> {
         let Places { object, kind, first, count } = places;
-        let old = self.create_array(kind, ClassId { package: 0, class: 0 }, count)?;
+        let made = self.persistent.create_array(kind, ClassId { package: 0, class: 0 }, count);
+        let old = self.settled(made)?;
         self.copy_places((object, first), (old, 0), (kind, count))?;
-        let record = self.create(CLASS, &KINDS)?;
+        let made = self.persistent.create(CLASS, &KINDS);
+        let record = self.settled(made)?;
         for (slot, value) in (0..).zip([object, newest, old, i32::from(first), i32::from(instance)]) {
-            self.set_field(record, slot, KINDS[usize::from(slot)], value)?;
+            self.put((record, slot), KINDS[usize::from(slot)], value)?;
         }
         let record = self.persistent.reference(record).map_err(Failure::Error)?;
         let named = self.heap().set_root(ROOT, Some(record));
@@ -106,17 +108,23 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT: usize> Memory<H,
     /// Copies bytes of arrays, or one value between field and element.
     fn copy_places(&mut self, from: (i32, u16), to: (i32, u16), (kind, count): (u8, u16)) -> Change<H> {
         if count > 1 {
-            return self.copy_bytes(from, to, count);
+            return self.copy_on_flash(from, to, count);
         }
         let value = match self.form(from.0).map_err(Failure::Error)? {
             Form::Object(_) => self.persistent.field(from.0, from.1 as u8, kind),
             Form::Array { .. } => self.persistent.element(from.0, from.1, kind),
         };
         let value = value.map_err(Failure::Error)?;
-        match self.form(to.0).map_err(Failure::Error)? {
-            Form::Object(_) => self.set_field(to.0, to.1 as u8, kind, value),
-            Form::Array { .. } => self.set_element(to.0, to.1, kind, value),
-        }
+        self.put(to, kind, value)
+    }
+
+    /// Sets a field or an element on flash and keeps nothing of it.
+    fn put(&mut self, (object, at): (i32, u16), kind: u8, value: i32) -> Change<H> {
+        let changed = match self.form(object).map_err(Failure::Error)? {
+            Form::Object(_) => self.persistent.set_field(object, at as u8, kind, value),
+            Form::Array { .. } => self.persistent.set_element(object, at, kind, value),
+        };
+        self.settled(changed)
     }
 
     /// Ends an installation that is pending: undoes its changes unless its applet is registered.
