@@ -17,7 +17,7 @@ help:
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heap, the ordered indexes and the ring log beside other stores for flash, into out/peers: half an hour"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
-	@echo "make lint       formatting, clippy, links of the documentation, and builds for Cortex-M without std"
+	@echo "make lint       formatting, clippy, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"
 
 run:
 	@tools/ensure-rust
@@ -89,3 +89,4 @@ lint:
 	cargo clippy --locked -p norn-ordered-index --all-targets --features postcard,zerocopy -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 	tools/check-no-std
+	tools/size --stack
