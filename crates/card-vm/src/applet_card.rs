@@ -258,6 +258,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             Err(Stop::Image(ImageError::Read(error))) => return Err(CardError::Packages(error)),
             _ => Ended::Status(UNKNOWN),
         };
+        self.memory.ram.end_globals();
         if self.memory.persistent.in_transaction() {
             self.abort()?;
         }

@@ -133,7 +133,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
 
     /// Bytes of RAM that are free for transient arrays, their heads included.
     pub(crate) fn free_transient(&self) -> u16 {
-        (TRANSIENT_BYTES as u16).saturating_sub(self.used)
+        self.ram.end().saturating_sub(self.used)
     }
 
     /// A transient array whose elements are zero or null; `NoRoom` stands for the RAM, too.
@@ -145,7 +145,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
     ) -> Result<i32, Failure<MemoryError<H>>> {
         let bytes = u32::from(length) * format::width(kind).unwrap_or(1);
         let end = u32::from(self.used) + block_bytes(bytes);
-        let Some(end) = u16::try_from(end).ok().filter(|end| usize::from(*end) <= TRANSIENT_BYTES) else {
+        let Some(end) = u16::try_from(end).ok().filter(|end| *end <= self.ram.end()) else {
             return Err(Failure::NoRoom);
         };
         let offset = self.used;
@@ -158,6 +158,12 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
             self.changed(written)?;
         }
         Ok(H::bits(array) as i32)
+    }
+
+    /// A global array whose elements are zero or null, in RAM until the call of the applet ends; none without room.
+    pub(crate) fn create_global(&mut self, kind: u8, length: u16) -> Option<i32> {
+        let bytes = u32::from(length) * format::width(kind).unwrap_or(1);
+        self.ram.create_global(kind, bytes, self.used)
     }
 
     /// Moves transient arrays down over what none of them has, and returns where they end. A power cut between two of
@@ -201,7 +207,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
     /// What kind of transient array a reference leads to: [`TRANSIENT_RESET`], [`TRANSIENT_DESELECT`], or 0 for others.
     pub(crate) fn transience(&mut self, reference: i32) -> Result<u8, MemoryError<H>> {
         if is_temporary(reference) {
-            return Ok(0);
+            return Ok(self.ram.global(reference).map_or(0, |_| TRANSIENT_RESET));
         }
         let [first, ..] = self.look_up(reference)?.header;
         Ok(first & TRANSIENT)
@@ -235,7 +241,8 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
             return Ok(Some(Place::Buffer));
         }
         if is_temporary(reference) {
-            return Err(ObjectError::Reference(reference));
+            let (_, block) = self.ram.global(reference).ok_or(ObjectError::Reference(reference))?;
+            return Ok(Some(Place::Block(block)));
         }
         let looked = self.look_up(reference)?;
         let [first, _, _, owner] = looked.header;

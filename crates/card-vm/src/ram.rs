@@ -4,9 +4,11 @@
 //! reference   1 … 18   an exception, by its place in the list of known classes; its reason is in RAM
 //!             64       the APDU
 //!             65       its buffer, a global array; also `bArray` of `install`
+//!             32768 …  a global array that an applet has made, by a fourth of its place
 //!
 //! transient arrays     block │ block │ …          each where its object on flash says, a multiple of 4
-//! a block              tag │ 0 │ u16 bytes │ elements, up to a multiple of 4
+//! global arrays        … │ block │ block          from the end of the region down, until the call of the applet ends
+//! a block              tag │ kind of a global array, else 0 │ u16 bytes │ elements, up to a multiple of 4
 //! ```
 //!
 //! The tag of a block is 0 until its array is touched, and its elements are 0 then: so that they are found from the
@@ -23,6 +25,9 @@ pub const APDU_BUFFER_BYTES: usize = 261;
 pub(crate) const APDU: i32 = 64;
 /// Its buffer.
 pub(crate) const APDU_BUFFER: i32 = 65;
+
+/// The global array at the start of the region, which applets make.
+const GLOBALS: i32 = 1 << 15;
 
 /// The first exception in the list of known classes, and the place after the last.
 const EXCEPTIONS: core::ops::Range<i32> = 1..19;
@@ -88,6 +93,8 @@ pub(crate) struct Ram<const TRANSIENT: usize> {
     pub buffer: [u8; APDU_BUFFER_BYTES],
     reasons: [i16; EXCEPTIONS.end as usize],
     transient: [u8; TRANSIENT],
+    /// Where global arrays start.
+    globals: u16,
 }
 
 /// Where an array in RAM is.
@@ -114,8 +121,39 @@ pub(crate) fn block_bytes(bytes: u32) -> u32 {
 }
 
 impl<const TRANSIENT: usize> Ram<TRANSIENT> {
+    /// Where global arrays end.
+    const END: u16 = (TRANSIENT & !3) as u16;
+
     pub fn new(known: Known) -> Self {
-        Ram { known, buffer: [0; APDU_BUFFER_BYTES], reasons: [0; _], transient: [0; TRANSIENT] }
+        Ram { known, buffer: [0; APDU_BUFFER_BYTES], reasons: [0; _], transient: [0; TRANSIENT], globals: Self::END }
+    }
+
+    /// Where transient arrays have to end.
+    pub fn end(&self) -> u16 {
+        self.globals
+    }
+
+    /// A global array of so many bytes, zero or null, above transient arrays that end at `used`; none without room.
+    pub fn create_global(&mut self, kind: u8, bytes: u32, used: u16) -> Option<i32> {
+        let block = u16::try_from(block_bytes(bytes)).ok()?;
+        let start = self.globals.checked_sub(block).filter(|start| *start >= used)?;
+        let [low, high, ..] = bytes.to_le_bytes();
+        *self.transient.get_mut(usize::from(start)..)?.first_chunk_mut()? = [KEPT, kind, low, high];
+        self.globals = start;
+        Some(GLOBALS + i32::from(start / 4))
+    }
+
+    /// The call in which they were made has ended: no global arrays are left.
+    pub fn end_globals(&mut self) {
+        self.transient[usize::from(self.globals)..].fill(0);
+        self.globals = Self::END;
+    }
+
+    /// The kind of elements of a global array that an applet has made, and where they are.
+    pub fn global(&self, reference: i32) -> Option<(u8, Block)> {
+        let offset = u16::try_from(reference.checked_sub(GLOBALS)? * 4).ok().filter(|at| *at >= self.globals)?;
+        let [_, kind, low, high] = *self.transient.get(usize::from(offset)..)?.first_chunk()?;
+        Some((kind, Block { offset, bytes: u16::from_le_bytes([low, high]), context: None }))
     }
 
     /// What a reference below [`crate::TEMPORARY_END`] leads to.
@@ -130,13 +168,22 @@ impl<const TRANSIENT: usize> Ram<TRANSIENT> {
                 let class = self.known.class(exception as u8);
                 (class.class != format::NONE).then_some(Form::Object(class))
             }
-            _ => None,
+            _ => {
+                let (kind, block) = self.global(reference)?;
+                let class = match kind {
+                    format::REFERENCE => self.known.class(const { known("java/lang/Object") }),
+                    _ => ClassId { package: 0, class: 0 },
+                };
+                let width = format::width(kind).unwrap_or(1) as u16;
+                Some(Form::Array { kind, class, length: block.bytes / width })
+            }
         }
     }
 
     /// The firewall's view of it.
     pub fn standing(reference: i32) -> Standing {
-        Standing { owner: RUNTIME, is_global: reference == APDU_BUFFER, needs_selection: false }
+        let is_global = reference == APDU_BUFFER || reference >= GLOBALS;
+        Standing { owner: RUNTIME, is_global, needs_selection: false }
     }
 
     /// The exception of a known class, with a reason.
@@ -159,8 +206,9 @@ impl<const TRANSIENT: usize> Ram<TRANSIENT> {
         let start = usize::from(block.offset);
         let whole = self.transient.get_mut(start..start + BLOCK_HEAD + usize::from(block.bytes))?;
         let (head, elements) = whole.split_at_mut(BLOCK_HEAD);
-        let [low, high] = block.bytes.to_le_bytes();
-        head.copy_from_slice(&[block.context.map_or(KEPT, |context| context.wrapping_add(1)), 0, low, high]);
+        let (tag, bytes) = (block.context.map_or(KEPT, |context| context.wrapping_add(1)), block.bytes.to_le_bytes());
+        head[0] = tag;
+        head[2..].copy_from_slice(&bytes);
         Some(elements)
     }
 
@@ -196,7 +244,7 @@ impl<const TRANSIENT: usize> Ram<TRANSIENT> {
 
     /// Clears every array from a place on, where none is any more.
     pub fn clear_from(&mut self, offset: u16) {
-        if let Some(free) = self.transient.get_mut(usize::from(offset)..) {
+        if let Some(free) = self.transient.get_mut(usize::from(offset)..usize::from(self.globals)) {
             free.fill(0);
         }
     }
@@ -206,5 +254,6 @@ impl<const TRANSIENT: usize> Ram<TRANSIENT> {
         self.buffer.fill(0);
         self.reasons.fill(0);
         self.transient.fill(0);
+        self.globals = Self::END;
     }
 }

@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 use javac::{Build, Compiled, applet, card_api, java_lang, sources};
 use norn_card_crypto::Deterministic;
 use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
-use norn_card_vm::{AppletCard, Card, InstallError, Journaled, NandPackages, RustCrypto};
+use norn_card_vm::{AppletCard, Card, InstallError, Journaled, NandPackages, PersistentHeap, RustCrypto};
 use norn_code_pager::Options;
 use norn_code_pager::policy::Clock;
 use norn_conformance::seeds;
@@ -422,6 +422,51 @@ fn long_commands_and_answers_stream_through_the_buffer() {
 }
 
 #[test]
+fn arrays_that_all_contexts_may_use_last_as_long_as_the_call() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    let first = ask(&mut card, 0x15);
+    // Five of seven types are there, and two say ILLEGAL_VALUE; the array of the server's own is not the client's.
+    assert_eq!(first[..11], [0, 0, 3, 0x12, 0x34, 1, 63, 5 + 2 * 16, 2, 2, 0x33]);
+    assert!(first[11] > 5, "{} arrays", first[11]);
+    let others = ask(&mut card, 4);
+    for _ in 0..5 {
+        assert_eq!(ask(&mut card, 0x15), first, "nothing is left of a call");
+    }
+    let again = ask(&mut card, 4);
+    assert_eq!((again[0], again[2]), (others[0] + 1, others[2] + 1), "transient arrays beside them");
+}
+
+#[test]
+fn room_for_changes_is_answered_and_static_fields_are_undone() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    for _ in 0..3 {
+        let free = card.heap().free_bytes().min(32_767) as u16;
+        let answer = ask(&mut card, 0x16);
+        assert_eq!(answer[..3], [7, 0, 1]);
+        assert_eq!(answer[3..], free.to_be_bytes());
+    }
+}
+
+#[test]
+fn chained_commands_are_calls_of_their_own_and_know_what_the_reader_expects() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    let cases: [(&[u8], [u8; 4]); 5] = [
+        (&[0x90, 0x17, 0, 0, 1, 0, 0], [1, 0, 1, 0]),
+        (&[0x90, 0x17, 0, 0, 0], [1, 0, 1, 0]),
+        (&[0x80, 0x17, 0, 0, 7], [0, 7, 0, 0]),
+        (&[0x80, 0x17, 0, 0, 0, 0, 0], [0x7F, 0xFF, 0, 0]),
+        (&[0x80, 0x17, 0, 0, 0, 1, 2], [1, 2, 0, 0]),
+    ];
+    for (count, (command, expected)) in (1..).zip(cases) {
+        let (answer, status) = send(&mut card, command).unwrap();
+        assert_eq!((&answer[..], status), (&[&expected[..], &[count]].concat()[..], 0x9000), "{command:02x?}");
+    }
+}
+
+#[test]
 fn channels_are_opened_and_closed() {
     let mut card = sharing_card();
     let manage = |p1, p2| [0, 0x70, p1, p2, 1];
@@ -468,7 +513,7 @@ fn any_bytes_as_commands_are_answered_and_lose_nothing() {
     for _ in 0..2_000 {
         let mut command = known[random.usize(0..known.len())].clone();
         match random.u8(0..6) {
-            0 => command = vec![0x80 | random.u8(0..4), random.u8(0..0x15), 0, 0, random.u8(..)],
+            0 => command = vec![0x80 | random.u8(0..4), random.u8(0..0x18), 0, 0, random.u8(..)],
             1 => {
                 command = vec![0; random.usize(0..300)];
                 random.fill(&mut command);

@@ -25,6 +25,7 @@ numbers! {
     MAKE_TRANSIENT_BYTES = "javacard/framework/JCSystem" "makeTransientByteArray" "(SB)[B";
     MAKE_TRANSIENT_SHORTS = "javacard/framework/JCSystem" "makeTransientShortArray" "(SB)[S";
     MAKE_TRANSIENT_OBJECTS = "javacard/framework/JCSystem" "makeTransientObjectArray" "(SB)[Ljava/lang/Object;";
+    MAKE_GLOBAL = "javacard/framework/JCSystem" "makeGlobalArray" "(BS)Ljava/lang/Object;";
     GET_VERSION = "javacard/framework/JCSystem" "getVersion" "()S";
     GET_AID = "javacard/framework/JCSystem" "getAID" "()Ljavacard/framework/AID;";
     LOOKUP_AID = "javacard/framework/JCSystem" "lookupAID" "([BSB)Ljavacard/framework/AID;";
@@ -56,6 +57,9 @@ const ILLEGAL_AID: i16 = 4;
 /// `JCSystem.CLEAR_ON_RESET` and `CLEAR_ON_DESELECT`, which are also kinds of memory.
 const CLEAR_ON_RESET: i32 = 1;
 const CLEAR_ON_DESELECT: i32 = 2;
+
+/// Kinds of elements, from `JCSystem.ARRAY_TYPE_BOOLEAN` on, which is 1.
+const ARRAY_TYPES: [u8; 5] = [format::BOOLEAN, format::BYTE, format::SHORT, format::INT, format::REFERENCE];
 
 /// `Applet.getShareableInterfaceObject`, by its place in the list of known methods.
 const GET_SHAREABLE_OBJECT: u8 = match known_method(
@@ -98,6 +102,7 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
             MAKE_TRANSIENT_SHORTS => self.make_transient(format::SHORT, first, second)?,
             MAKE_TRANSIENT_INTS => self.make_transient(format::INT, first, second)?,
             MAKE_TRANSIENT_OBJECTS => self.make_transient(format::REFERENCE, first, second)?,
+            MAKE_GLOBAL => self.make_global(first, second)?,
             GET_VERSION => VERSION,
             GET_AID => self.aid_of(self.owner),
             GET_PREVIOUS_CONTEXT_AID => match self.previous {
@@ -223,6 +228,18 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
         match self.memory.create_transient((kind, class), length, event) {
             Err(Failure::NoRoom) => self.throw(SYSTEM_EXCEPTION, NO_TRANSIENT_SPACE),
             made => self.changed(made),
+        }
+    }
+
+    fn make_global(&mut self, of: i32, length: i32) -> Step<i32, H, C> {
+        let place = usize::try_from(of - 1).ok();
+        let Some(kind) = place.and_then(|place| ARRAY_TYPES.get(place)).copied() else {
+            return self.throw(SYSTEM_EXCEPTION, ILLEGAL_VALUE);
+        };
+        let Ok(length) = u16::try_from(length) else { return Err(Trap::Exception(Exception::NegativeSize)) };
+        match self.memory.create_global(kind, length) {
+            None => self.throw(SYSTEM_EXCEPTION, NO_TRANSIENT_SPACE),
+            Some(array) => Ok(array),
         }
     }
 

@@ -19,6 +19,7 @@ public final class Client extends Applet implements ExtendedLength {
     private static final byte[] SERVER = {(byte) 0xF0, 0, 0, 0, 3, 0, 1};
     private static final byte YES = 1;
     private static Object kept;
+    private static short processed;
 
     private final byte[] onReset = JCSystem.makeTransientByteArray((short) 2, JCSystem.CLEAR_ON_RESET);
     private final byte[] onDeselect = JCSystem.makeTransientByteArray((short) 5, JCSystem.CLEAR_ON_DESELECT);
@@ -115,6 +116,21 @@ public final class Client extends Applet implements ExtendedLength {
                 while (true) {
                     field = new byte[200];
                 }
+            case 0x15:
+                length = globals(buffer);
+                break;
+            case 0x16:
+                length = capacities(buffer);
+                break;
+            case 0x17:
+                processed++;
+                buffer[2] = (byte) (apdu.isCommandChainingCLA() ? 1 : 0);
+                buffer[3] = APDU.getCLAChannel();
+                buffer[4] = (byte) processed;
+                Util.setShort(buffer, (short) 0, apdu.setOutgoing());
+                apdu.setOutgoingLength((short) 5);
+                apdu.sendBytes((short) 0, (short) 5);
+                return;
             default:
                 ISOException.throwIt(ISO7816.SW_INS_NOT_SUPPORTED);
         }
@@ -202,6 +218,98 @@ public final class Client extends Applet implements ExtendedLength {
         }
         field = JCSystem.getAID();
         return refused;
+    }
+
+    /** Arrays that all contexts may use, and one bit for what is refused. */
+    private short globals(byte[] buffer) {
+        short[] shorts = (short[]) JCSystem.makeGlobalArray(JCSystem.ARRAY_TYPE_SHORT, (short) 3);
+        Object[] all = (Object[]) JCSystem.makeGlobalArray(JCSystem.ARRAY_TYPE_OBJECT, (short) 2);
+        Util.setShort(buffer, (short) 0, (short) (shorts[0] + shorts[1] + shorts[2]));
+        shorts[1] = 0x1233;
+        all[1] = bytes;
+        buffer[2] = (byte) counter().next(shorts, all);
+        Util.setShort(buffer, (short) 3, shorts[0]);
+        buffer[5] = JCSystem.isTransient(shorts);
+        buffer[6] = 0;
+        try {
+            field = shorts;
+        } catch (SecurityException e) {
+            buffer[6] |= 1;
+        }
+        try {
+            all[0] = shorts;
+        } catch (SecurityException e) {
+            buffer[6] |= 2;
+        }
+        try {
+            counter().next(this.shorts, all);
+        } catch (SecurityException e) {
+            buffer[6] |= 4;
+        }
+        try {
+            buffer[7] = ((byte[]) all[0])[0];
+        } catch (SecurityException e) {
+            buffer[6] |= 8;
+        }
+        try {
+            shorts[3] = 1;
+        } catch (ArrayIndexOutOfBoundsException e) {
+            buffer[6] |= 16;
+        }
+        for (byte type = 0; type < 7; type++) {
+            try {
+                Object made = JCSystem.makeGlobalArray(type, type == 6 ? (short) 1 : (short) 2);
+                boolean is = type == 1 ? made instanceof boolean[] : type == 2 ? made instanceof byte[]
+                        : type == 3 ? made instanceof short[] : type == 4 ? made instanceof int[]
+                        : made instanceof Object[];
+                buffer[7] = (byte) (is ? buffer[7] + 1 : 99);
+            } catch (SystemException e) {
+                buffer[7] += 16 * e.getReason();
+            }
+        }
+        try {
+            JCSystem.makeGlobalArray(JCSystem.ARRAY_TYPE_BYTE, (short) -1);
+        } catch (NegativeArraySizeException e) {
+            buffer[6] |= 32;
+        }
+        short made = 0;
+        try {
+            while (true) {
+                ((byte[]) JCSystem.makeGlobalArray(JCSystem.ARRAY_TYPE_BYTE, (short) 20))[19] = 1;
+                made++;
+            }
+        } catch (SystemException e) {
+            buffer[8] = (byte) e.getReason();
+        }
+        try {
+            JCSystem.makeTransientByteArray((short) 20, JCSystem.CLEAR_ON_RESET);
+        } catch (SystemException e) {
+            buffer[9] = (byte) e.getReason();
+        }
+        JCSystem.beginTransaction();
+        JCSystem.abortTransaction();
+        buffer[10] = (byte) shorts[1];
+        buffer[11] = (byte) made;
+        return 12;
+    }
+
+    /** Room for changes, and a static field that takes part in a transaction. */
+    private short capacities(byte[] buffer) {
+        short most = JCSystem.getMaxCommitCapacity();
+        processed = 0;
+        JCSystem.beginTransaction();
+        short before = JCSystem.getUnusedCommitCapacity();
+        processed = 7;
+        while (JCSystem.getUnusedCommitCapacity() == before) {
+            field = new byte[1000];
+        }
+        short after = JCSystem.getUnusedCommitCapacity();
+        buffer[0] = (byte) processed;
+        JCSystem.abortTransaction();
+        buffer[1] = (byte) processed;
+        buffer[2] = (byte) (most == before && before > after && after > 0 ? 1 : 0);
+        Util.setShort(buffer, (short) 3, most);
+        return 5;
     }
 
     /** What transient arrays have, which is raised afterwards. */

@@ -9,5 +9,7 @@ public interface Counter extends Shareable {
 
     short caller(byte[] buffer);
 
+    short next(short[] values, Object[] objects);
+
     void fail(short reason);
 }

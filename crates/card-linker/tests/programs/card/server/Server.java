@@ -48,6 +48,13 @@ public final class Server extends Applet implements Counter {
         return JCSystem.getPreviousContextAID().getBytes(buffer, (short) 0);
     }
 
+    /** Sets the first to one more than the second. */
+    public short next(short[] values, Object[] objects) {
+        values[0] = (short) (values[1] + 1);
+        objects[0] = own;
+        return objects[1] == null ? (short) 0 : (short) values.length;
+    }
+
     public void fail(short reason) {
         scratch[0] = 1;
         ISOException.throwIt(reason);

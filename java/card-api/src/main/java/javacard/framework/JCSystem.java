@@ -20,6 +20,21 @@ public final class JCSystem {
     /** RAM for arrays that are cleared on deselection. */
     public static final byte MEMORY_TYPE_TRANSIENT_DESELECT = 2;
 
+    /** An array of booleans, for {@link #makeGlobalArray}. */
+    public static final byte ARRAY_TYPE_BOOLEAN = 1;
+
+    /** An array of bytes. */
+    public static final byte ARRAY_TYPE_BYTE = 2;
+
+    /** An array of shorts. */
+    public static final byte ARRAY_TYPE_SHORT = 3;
+
+    /** An array of ints. */
+    public static final byte ARRAY_TYPE_INT = 4;
+
+    /** An array of objects. */
+    public static final byte ARRAY_TYPE_OBJECT = 5;
+
     private JCSystem() {
     }
 
@@ -77,6 +92,19 @@ public final class JCSystem {
      *     SystemException#NO_TRANSIENT_SPACE}, {@link SystemException#ILLEGAL_TRANSIENT}
      */
     public static native Object[] makeTransientObjectArray(short length, byte event)
+            throws NegativeArraySizeException, SystemException;
+
+    /**
+     * Creates an array in RAM that every applet may use. No field and no element can keep it; it is gone when the
+     * runtime's call of the applet ends.
+     *
+     * @param type {@link #ARRAY_TYPE_BOOLEAN} to {@link #ARRAY_TYPE_OBJECT}
+     * @param length how many elements, which are zero or null
+     * @return the array
+     * @throws SystemException {@link SystemException#ILLEGAL_VALUE}, {@link
+     *     SystemException#NO_TRANSIENT_SPACE}
+     */
+    public static native Object makeGlobalArray(byte type, short length)
             throws NegativeArraySizeException, SystemException;
 
     /**
