@@ -16,6 +16,7 @@ use core::fmt;
 
 use crate::format::STREAMS;
 use crate::task::{Collector, OperationTimes, Task};
+use crate::wide::{in_64_bits, plus, quotient, quotient_up, times};
 
 /// 1 in the fixed-point numbers of (14).
 pub(crate) const WHOLE: u128 = 1 << 40;
@@ -178,21 +179,24 @@ impl Load {
     }
 
     fn add_programs(&mut self, programs: u32, period_us: u64) {
-        let rate = (u128::from(programs) * WHOLE).div_ceil(u128::from(period_us));
-        self.programs = self.programs.saturating_add(rate);
+        let rate = quotient_up(times(u128::from(programs), WHOLE), u128::from(period_us));
+        self.programs = plus(self.programs, rate);
         self.programs_at_once = self.programs_at_once.saturating_add(2 * u64::from(programs));
     }
 
     /// Most pages of the checkpoint that are due in `time_us`.
     pub fn checkpoint_pages(&self, time_us: u64) -> u64 {
-        let steady = self.programs.saturating_mul(u128::from(time_us)).div_ceil(WHOLE);
-        let programs = steady.saturating_add(u128::from(self.programs_at_once));
-        let pages = programs.checked_div(u128::from(self.journal_programs));
-        pages.map_or(0, |pages| u64::try_from(pages).unwrap_or(u64::MAX).saturating_add(1))
+        if self.journal_programs == 0 {
+            return 0;
+        }
+        let steady = quotient_up(times(self.programs, u128::from(time_us)), WHOLE);
+        let programs = plus(steady, u128::from(self.programs_at_once));
+        in_64_bits(quotient(programs, u128::from(self.journal_programs))).saturating_add(1)
     }
 
     fn add_use(&mut self, cost_us: u64, period_us: u64) {
-        self.used = self.used.saturating_add((u128::from(cost_us) * WHOLE).div_ceil(u128::from(period_us)));
+        let share = quotient_up(times(u128::from(cost_us), WHOLE), u128::from(period_us));
+        self.used = plus(self.used, share);
         self.period_min_us = Some(self.period_min_us.map_or(period_us, |min| min.min(period_us)));
     }
 

@@ -1,5 +1,7 @@
 //! Another client of the part, such as a code pager: its loads take the part, and the processor, from everybody.
 
+use crate::wide::{plus, quotient_up, times};
+
 /// Loads of a client that shares the part with the block device and is not scheduled: a code pager loads a page when an
 /// instruction is missing, whoever executes it.
 ///
@@ -25,7 +27,7 @@ impl PartClient {
 
     /// Most loads that take time in a window: those that begin in it, and one that is under way at its start.
     pub(crate) fn loads_in(&self, window_us: u128) -> u128 {
-        let windows = window_us.div_ceil(u128::from(self.period_us.max(1)));
-        if self.loads == 0 { 0 } else { windows.saturating_mul(u128::from(self.loads)).saturating_add(1) }
+        let windows = quotient_up(window_us, u128::from(self.period_us.max(1)));
+        if self.loads == 0 { 0 } else { plus(times(windows, u128::from(self.loads)), 1) }
     }
 }

@@ -13,6 +13,7 @@
 use crate::admission::{AdmissionError, WHOLE};
 use crate::client::PartClient;
 use crate::task::{Collector, OperationTimes, Task};
+use crate::wide::{in_64_bits, plus, quotient, quotient_up, times};
 
 /// The part of the processor that a set may use beyond which windows of any length would have to be looked at.
 const SLACK: u128 = 64;
@@ -70,7 +71,7 @@ impl Overheads {
     /// One operation under way, and the repeats.
     fn blocking_us(&self) -> u128 {
         let repeat = u128::from(self.times.read_us) + u128::from(self.times.write_us);
-        u128::from(self.times.longest_us()) + u128::from(self.failure_budget) * repeat
+        u128::from(self.times.longest_us()) + times(u128::from(self.failure_budget), repeat)
     }
 
     /// A load of the client, and the load that it makes the block device repeat.
@@ -82,36 +83,40 @@ impl Overheads {
     fn pages_us(&self, programs: u128) -> u128 {
         let pages = match u128::from(self.programs_per_page) {
             0 => 0,
-            per_page => programs.saturating_add(1).div_ceil(per_page),
+            per_page => quotient_up(plus(programs, 1), per_page),
         };
-        pages.saturating_mul(u128::from(self.times.write_us))
+        times(pages, u128::from(self.times.write_us))
     }
 
     /// All of it in a window.
     fn in_window(&self, window_us: u128, programs: u128) -> u128 {
-        let loads = self.client.loads_in(window_us).saturating_mul(self.client_load_us());
-        self.blocking_us().saturating_add(self.pages_us(programs)).saturating_add(loads)
+        let loads = times(self.client.loads_in(window_us), self.client_load_us());
+        plus(plus(self.blocking_us(), self.pages_us(programs)), loads)
     }
 
     /// What no window exceeds beside its share of [`use_of`](Self::use_of).
     fn offset_us(&self) -> u128 {
         let page = if self.programs_per_page > 0 { u128::from(self.times.write_us) } else { 0 };
         let at_once = if self.client.loads > 0 { u128::from(self.client.loads) + 1 } else { 0 };
-        (self.blocking_us() + page).saturating_add(at_once.saturating_mul(self.client_load_us()))
+        plus(self.blocking_us() + page, times(at_once, self.client_load_us()))
     }
 
     /// The part of the processor that jobs use in the long run, with their pages of the checkpoint and the client's
     /// loads, in 1/`WHOLE`, rounded up.
     pub(crate) fn use_of(&self, works: impl Iterator<Item = Work>) -> u128 {
         let per_page = u128::from(self.programs_per_page);
-        let share = |time: u128, period: u64| time.saturating_mul(WHOLE).div_ceil(u128::from(period.max(1)));
-        let loads = u128::from(self.client.loads).saturating_mul(self.client_load_us());
-        works.fold(share(loads, self.client.period_us), |sum, work| {
-            let programs = u128::from(work.programs) * u128::from(self.times.write_us);
-            let pages = (programs * WHOLE).checked_div(per_page).map_or(0, |pages| pages + 1);
-            let pages = pages.div_ceil(u128::from(work.period_us));
-            sum.saturating_add(share(u128::from(work.cost_us), work.period_us)).saturating_add(pages)
-        })
+        let share = |time, period: u64| quotient_up(times(time, WHOLE), u128::from(period));
+        let loads = times(u128::from(self.client.loads), self.client_load_us());
+        let mut used = share(loads, self.client.period_us.max(1));
+        for work in works {
+            if per_page > 0 {
+                let programs = times(u128::from(work.programs), u128::from(self.times.write_us));
+                let pages = plus(quotient(times(programs, WHOLE), per_page), 1);
+                used = plus(used, quotient_up(pages, u128::from(work.period_us)));
+            }
+            used = plus(used, share(u128::from(work.cost_us), work.period_us));
+        }
+        used
     }
 }
 
@@ -121,21 +126,20 @@ impl Scheduling {
     /// # Errors
     /// [`AdmissionError::Utilization`], [`AdmissionError::Demand`].
     pub fn check(self, overheads: &Overheads, works: impl Iterator<Item = Work> + Clone) -> Result<(), AdmissionError> {
-        self.check_after(overheads, works, core::iter::empty(), 0)
+        self.check_after(overheads, works.clone(), works, 0)
     }
 
-    /// As [`check`](Self::check), where tasks have left a short time ago: their jobs, and the most that a set of that
-    /// time has used. A window may have jobs of tasks that have left and of those that joined after them. Either the
-    /// sum of (14) admits every set that can be in a window, by the highest use and the shortest period; or the set is
-    /// admitted as if no task had left.
+    /// As [`check`](Self::check), where tasks have left a short time ago: `all` jobs are those of them, too, and
+    /// `recent_use` is the most that a set of that time has used. A window may have jobs of tasks that have left and of
+    /// those that joined after them. Either the sum of (14) admits every set that can be in a window, by the highest
+    /// use and the shortest period; or the set is admitted as if no task had left.
     pub(crate) fn check_after(
         self,
         overheads: &Overheads,
-        works: impl Iterator<Item = Work> + Clone,
-        gone: impl Iterator<Item = Work> + Clone,
+        works: impl Iterator<Item = Work>,
+        all: impl Iterator<Item = Work> + Clone,
         recent_use: u128,
     ) -> Result<(), AdmissionError> {
-        let all = works.clone().chain(gone);
         let used = overheads.use_of(works);
         if used > WHOLE {
             return Err(AdmissionError::Utilization { per_million: per_million(used) });
@@ -150,49 +154,48 @@ impl Scheduling {
     /// How long a task that has left keeps its share of the processor: after that no window has jobs of it and of a
     /// task that joined later.
     pub fn settling_us(self, overheads: &Overheads, works: impl Iterator<Item = Work>) -> u64 {
-        let settling = match self {
-            Scheduling::EarliestDeadline => overheads.offset_us().saturating_mul(SLACK),
-            Scheduling::RateMonotonic => works.map(|work| u128::from(work.period_us)).max().unwrap_or(0),
-        };
-        u64::try_from(settling).unwrap_or(u64::MAX)
+        match self {
+            Scheduling::EarliestDeadline => in_64_bits(times(overheads.offset_us(), SLACK)),
+            Scheduling::RateMonotonic => works.map(|work| work.period_us).max().unwrap_or(0),
+        }
     }
 }
 
 /// The part of the processor that jobs use, in millionths, rounded up.
 pub(crate) fn per_million(used: u128) -> u64 {
-    u64::try_from(used.saturating_mul(1_000_000).div_ceil(WHOLE)).unwrap_or(u64::MAX)
+    in_64_bits(quotient_up(times(used, 1_000_000), WHOLE))
 }
 
 /// The demand of a window that begins with a release of each job.
 fn demand_us(overheads: &Overheads, works: impl Iterator<Item = Work>, window_us: u128) -> u128 {
     let (mut jobs_us, mut programs) = (0_u128, 0_u128);
     for work in works {
-        let jobs = window_us / u128::from(work.period_us);
-        jobs_us = jobs_us.saturating_add(jobs.saturating_mul(u128::from(work.cost_us)));
-        programs = programs.saturating_add(jobs.saturating_mul(u128::from(work.programs)));
+        let jobs = quotient(window_us, u128::from(work.period_us));
+        jobs_us = plus(jobs_us, times(jobs, u128::from(work.cost_us)));
+        programs = plus(programs, times(jobs, u128::from(work.programs)));
     }
-    jobs_us.saturating_add(overheads.in_window(window_us, programs))
+    plus(jobs_us, overheads.in_window(window_us, programs))
 }
 
 /// Whether what blocks jobs is short beside the shortest period: the sum of (14).
 fn is_short(overheads: &Overheads, works: impl Iterator<Item = Work>, used: u128) -> bool {
-    let shortest = works.map(|work| u128::from(work.period_us)).min().unwrap_or(u128::MAX);
+    let shortest = works.map(|work| work.period_us).min().map_or(u128::MAX, u128::from);
     let left = WHOLE.saturating_sub(used);
-    overheads.offset_us().saturating_mul(WHOLE) <= left.saturating_mul(shortest)
+    times(overheads.offset_us(), WHOLE) <= times(left, shortest)
 }
 
 /// Earliest deadline first: the demand of no window exceeds it. 1/64 of the processor is left over, so that windows
 /// beyond 64 offsets need no look. Of the shorter ones only those are looked at that end at a deadline, from the
 /// longest back; a window whose demand is less than itself settles all windows down to that (Zhang and Burns, 2009).
 fn check_demand(overheads: &Overheads, works: impl Iterator<Item = Work> + Clone) -> Result<(), AdmissionError> {
-    let Some(shortest) = works.clone().map(|work| u128::from(work.period_us)).min() else { return Ok(()) };
+    let Some(shortest) = works.clone().map(|work| work.period_us).min() else { return Ok(()) };
+    let shortest = u128::from(shortest);
     let used = overheads.use_of(works.clone());
     if used > WHOLE - WHOLE / SLACK {
         return Err(AdmissionError::Utilization { per_million: per_million(used) });
     }
-    let offset = overheads.offset_us();
+    let mut end = quotient_up(times(overheads.offset_us(), WHOLE), WHOLE - used);
     check_window(overheads, works.clone(), shortest)?;
-    let mut end = offset.saturating_mul(WHOLE).div_ceil(WHOLE - used);
     while let Some(window) = last_deadline(works.clone(), end) {
         let demand = check_window(overheads, works.clone(), window)?;
         if demand <= shortest {
@@ -214,31 +217,43 @@ fn check_window(
 
 /// The last deadline of a window that begins with a release of each job, up to `end`.
 fn last_deadline(works: impl Iterator<Item = Work>, end: u128) -> Option<u128> {
-    let deadlines = works.map(|work| end / u128::from(work.period_us) * u128::from(work.period_us));
+    let deadlines = works.map(|work| {
+        let period = u128::from(work.period_us);
+        times(quotient(end, period), period)
+    });
     deadlines.max().filter(|&deadline| deadline > 0)
 }
 
 fn exceeded(demand_us: u128, window_us: u128) -> AdmissionError {
-    let short = |time| u64::try_from(time).unwrap_or(u64::MAX);
-    AdmissionError::Demand { demand_us: short(demand_us), window_us: short(window_us) }
+    AdmissionError::Demand { demand_us: in_64_bits(demand_us), window_us: in_64_bits(window_us) }
 }
 
 /// Fixed priorities: each job responds within its period, when all of higher priority are released with it.
 fn check_responses(overheads: &Overheads, works: impl Iterator<Item = Work> + Clone) -> Result<(), AdmissionError> {
-    works.clone().enumerate().try_for_each(|(number, work)| {
-        let (mut response, period) = (u128::from(work.cost_us), u128::from(work.period_us));
-        for _ in 0..ROUNDS_MAX {
-            let next = response_us(overheads, works.clone(), number, work, response);
-            if next > period {
-                return Err(exceeded(next, period));
-            }
-            if next == response {
-                return Ok(());
-            }
-            response = next;
+    for (number, work) in works.clone().enumerate() {
+        check_response(overheads, works.clone(), number, work)?;
+    }
+    Ok(())
+}
+
+fn check_response(
+    overheads: &Overheads,
+    works: impl Iterator<Item = Work> + Clone,
+    number: usize,
+    work: Work,
+) -> Result<(), AdmissionError> {
+    let (mut response, period) = (u128::from(work.cost_us), u128::from(work.period_us));
+    for _ in 0..ROUNDS_MAX {
+        let next = response_us(overheads, works.clone(), number, work, response);
+        if next > period {
+            return Err(exceeded(next, period));
         }
-        Err(exceeded(response, period))
-    })
+        if next == response {
+            return Ok(());
+        }
+        response = next;
+    }
+    Err(exceeded(response, period))
 }
 
 /// What takes time until a job ends, if it ends within `response`: equal periods are taken to precede each other.
@@ -250,13 +265,14 @@ fn response_us(
     response: u128,
 ) -> u128 {
     let (mut jobs_us, mut programs) = (u128::from(work.cost_us), u128::from(work.programs));
-    let others = works.enumerate().filter(|&(other, _)| other != number).map(|(_, other)| other);
-    for other in others.filter(|other| other.period_us <= work.period_us) {
-        let jobs = response.max(1).div_ceil(u128::from(other.period_us));
-        jobs_us = jobs_us.saturating_add(jobs.saturating_mul(u128::from(other.cost_us)));
-        programs = programs.saturating_add(jobs.saturating_mul(u128::from(other.programs)));
+    for (other, before) in works.enumerate() {
+        if other != number && before.period_us <= work.period_us {
+            let jobs = quotient_up(response.max(1), u128::from(before.period_us));
+            jobs_us = plus(jobs_us, times(jobs, u128::from(before.cost_us)));
+            programs = plus(programs, times(jobs, u128::from(before.programs)));
+        }
     }
-    jobs_us.saturating_add(overheads.in_window(response.max(1), programs))
+    plus(jobs_us, overheads.in_window(response.max(1), programs))
 }
 
 #[cfg(test)]

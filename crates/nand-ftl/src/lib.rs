@@ -56,6 +56,7 @@ mod shares;
 mod slots;
 mod task;
 mod tokens;
+mod wide;
 
 pub use admission::{AdmissionError, Capacity, Load};
 pub use audit::{Place, Violation};

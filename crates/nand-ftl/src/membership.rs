@@ -6,10 +6,10 @@
 use norn_flash::Nand;
 
 use crate::admission::{AdmissionError, Capacity, Load};
-use crate::demand::{Overheads, Work};
+use crate::demand::Overheads;
 use crate::realtime::{Guarantee, RealTime, RealTimeConfig, TaskError};
 use crate::recent::Recent;
-use crate::slots::{Slot, Stay, TaskHandle};
+use crate::slots::{Slot, Stay, TaskHandle, Which};
 use crate::task::{Collector, Task};
 use crate::tokens::{TaskTokens, take};
 
@@ -52,15 +52,14 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// How long the share of a task that has left is kept.
     pub(crate) fn settling_us(&self) -> u64 {
-        let works = self.slots.works().chain(self.slots.works_gone());
-        self.config.scheduling.settling_us(&self.overheads(), works)
+        self.config.scheduling.settling_us(&self.overheads(), self.slots.works(Which::All))
     }
 
     /// The task of a slot leaves. What the set with it has used and programmed is remembered for as long as a window,
     /// or a meta-period of the checkpoint, may begin with that set.
     pub(crate) fn depart(&mut self, index: usize) {
         let (load, used) =
-            (self.recent_load(self.load()), self.recent_use(self.overheads().use_of(self.slots.works())));
+            (self.recent_load(self.load()), self.recent_use(self.overheads().use_of(self.slots.works(Which::Present))));
         self.slots.leave(index);
         let supply = self.slots.find(self.checkpoint_task()).and_then(|slot| slot.collector);
         let meta_period_us = supply.map_or(0, |collector| collector.meta_period_us);
@@ -118,13 +117,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         let load = self.load().with(task, collector.as_ref());
         let others = u64::from(self.pool.free - needed) + u64::from(self.pool.reserve);
         load.check_recycling(&self.capacity(), others)?;
-        let work = [Some(Work::of_task(task)), collector.as_ref().map(Work::of_collector)];
-        let works = self.slots.works().chain(work.into_iter().flatten());
-        let (overheads, gone) = (self.overheads(), self.slots.works_gone());
-        self.config.scheduling.check_after(&overheads, works.clone(), gone, self.recent_use(0))?;
+        let works = |which| self.slots.works(which).and(task, collector.as_ref());
+        let (overheads, recent) = (self.overheads(), self.recent_use(0));
+        self.config.scheduling.check_after(&overheads, works(Which::Present), works(Which::All), recent)?;
         let load = self.recent_load(load);
         self.check_checkpoint(&load)?;
-        let recent = Recent { load, used: self.recent_use(overheads.use_of(works)), ..self.recent };
+        let recent = Recent { load, used: self.recent_use(overheads.use_of(works(Which::Present))), ..self.recent };
         Ok(Candidate { collector, needed, index, recent })
     }
 

@@ -64,11 +64,54 @@ impl Slot {
     }
 }
 
-impl Slot {
-    /// The jobs of the task and of its collector.
-    fn works(&self) -> impl Iterator<Item = Work> + Clone + use<> {
-        let collector = self.collector.as_ref().map(Work::of_collector);
-        [Some(Work::of_task(&self.task)), collector].into_iter().flatten()
+/// Which tasks' jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Of tasks that have not left.
+    Present,
+    /// Those included that have left and whose shares are kept.
+    All,
+}
+
+/// The jobs of tasks and of their collectors. One type for all of them, whatever the number of slots: what goes through
+/// jobs is compiled once.
+#[derive(Clone, Debug)]
+pub(crate) struct Works<'a> {
+    slots: &'a [Option<Slot>],
+    which: Which,
+    /// The collector's job of the task before.
+    collector: Option<Work>,
+    /// A further task's, the last one.
+    further: Option<(Work, Option<Work>)>,
+}
+
+impl Works<'_> {
+    /// And those of a further task.
+    pub fn and(self, task: &Task, collector: Option<&Collector>) -> Self {
+        Works { further: Some((Work::of_task(task), collector.map(Work::of_collector))), ..self }
+    }
+}
+
+impl Iterator for Works<'_> {
+    type Item = Work;
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<Work> {
+        if let Some(work) = self.collector.take() {
+            return Some(work);
+        }
+        while let [slot, rest @ ..] = self.slots {
+            self.slots = rest;
+            if let Some(slot) = slot
+                && (slot.stay != Stay::Gone || self.which == Which::All)
+            {
+                self.collector = slot.collector.as_ref().map(Work::of_collector);
+                return Some(Work::of_task(&slot.task));
+            }
+        }
+        let (task, collector) = self.further.take()?;
+        self.collector = collector;
+        Some(task)
     }
 }
 
@@ -157,14 +200,9 @@ impl<const SLOTS: usize> Slots<SLOTS> {
         self.iter().filter(|(_, slot)| slot.stay != Stay::Gone)
     }
 
-    /// The jobs of tasks that have not left.
-    pub fn works(&self) -> impl Iterator<Item = Work> + Clone + '_ {
-        self.iter().filter(|(_, slot)| slot.stay != Stay::Gone).flat_map(|(_, slot)| slot.works())
-    }
-
-    /// The jobs of those that have left and whose shares are kept.
-    pub fn works_gone(&self) -> impl Iterator<Item = Work> + Clone + '_ {
-        self.iter().filter(|(_, slot)| slot.stay == Stay::Gone).flat_map(|(_, slot)| slot.works())
+    /// The jobs of tasks and of their collectors.
+    pub fn works(&self, which: Which) -> Works<'_> {
+        Works { slots: &self.slots, which, collector: None, further: None }
     }
 
     /// Tokens of all tasks and collectors.
