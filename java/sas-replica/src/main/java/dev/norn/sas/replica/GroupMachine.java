@@ -53,7 +53,10 @@ final class GroupMachine extends BaseStateMachine {
         try {
             RecordBatch batch =
                     RecordBatch.decode(entry.getStateMachineLogEntry().getLogData().toByteArray());
-            replica.take(batch, batch.epoch() == sending.epoch() ? Sender.SELF : Sender.OTHER);
+            // What was sent in one term and appended in another has lost what was sent before it.
+            if (batch.epoch() == entry.getTerm()) {
+                replica.take(batch, batch.epoch() == sending.epoch() ? Sender.SELF : Sender.OTHER);
+            }
             if (sending.isOver()) {
                 // It ended while its beginning was under way.
                 replica.lose();

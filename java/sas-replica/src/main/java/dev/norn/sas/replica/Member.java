@@ -17,17 +17,15 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
-import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.server.RaftServer;
-import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.storage.RaftStorage;
-import org.apache.ratis.util.TimeDuration;
 
 /**
  * This JVM as a member of a group whose members have the same store. One of them leads: there, transactions commit when
@@ -38,17 +36,19 @@ import org.apache.ratis.util.TimeDuration;
  * not any more takes no changes, and has to be closed and opened again ({@link #isUsable}).
  */
 public final class Member implements AutoCloseable {
-    private static final Duration ELECTION_MIN = Duration.ofMillis(1000);
-    private static final Duration ELECTION_MAX = Duration.ofMillis(2000);
     private static final long LOOK_NANOS = 1_000_000;
+    private static final long RECONNECT_MILLIS = 250;
 
     private final Store store;
     private final ReplicaStore replica;
     private final Shipper shipper;
     private final GroupMachine machine;
+    private final RaftGroup group;
+    private final Parameters parameters = new Parameters();
     private final RaftServer server;
     private final RaftClient client;
     private final String self;
+    private volatile boolean isClosed;
     /** When the leader was asked last, and what it said then. */
     private volatile Fresh fresh = new Fresh(Long.MIN_VALUE, Long.MAX_VALUE);
 
@@ -60,13 +60,13 @@ public final class Member implements AutoCloseable {
         replica = ReplicaStore.of(store.attached());
         List<RaftPeer> all = peers.entrySet().stream()
                 .map(peer -> RaftPeer.newBuilder().setId(peer.getKey()).setAddress(peer.getValue()).build()).toList();
-        RaftGroup group = RaftGroup.valueOf(RaftGroupId.valueOf(id(peers)), all);
+        group = RaftGroup.valueOf(RaftGroupId.valueOf(id(peers)), all);
         shipper = new Shipper(replica, group.getGroupId());
         machine = new GroupMachine(replica, shipper);
         boolean isNew = Files.notExists(raft.resolve(group.getGroupId().getUuid().toString()));
         RaftPeer own = all.stream().filter(peer -> peer.getId().toString().equals(self)).findFirst().orElseThrow();
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
-                .setProperties(properties(raft, own.getAddress()))
+                .setProperties(RaftSettings.of(raft, port(own))).setParameters(parameters)
                 .setOption(isNew ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER).build();
         client = RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
     }
@@ -76,21 +76,23 @@ public final class Member implements AutoCloseable {
         return UUID.nameUUIDFromBytes(new java.util.TreeMap<>(peers).toString().getBytes(StandardCharsets.UTF_8));
     }
 
-    private static RaftProperties properties(Path raft, String address) {
-        RaftProperties properties = new RaftProperties();
-        RaftServerConfigKeys.setStorageDir(properties, List.of(raft.toFile()));
-        GrpcConfigKeys.Server.setPort(properties, Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
-        // At the defaults, leaders are lost under load.
-        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(ELECTION_MIN.toMillis(),
-                java.util.concurrent.TimeUnit.MILLISECONDS));
-        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(ELECTION_MAX.toMillis(),
-                java.util.concurrent.TimeUnit.MILLISECONDS));
-        // An entry for each commit of an entry, otherwise.
-        RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
-        RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
-        // A leader that was stopped would answer from a lease that it believes in.
-        RaftServerConfigKeys.Read.setLeaderLeaseEnabled(properties, false);
-        return properties;
+    private static int port(RaftPeer peer) {
+        return Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
+    }
+
+    /** While no leader is known, those that were not there before are asked again soon. */
+    private void reconnect() {
+        try {
+            for (; !isClosed; Thread.sleep(RECONNECT_MILLIS)) {
+                if (server.getDivision(group.getGroupId()).getInfo().getLeaderId() == null) {
+                    group.getPeers().stream().map(RaftPeer::getId).filter(peer -> !peer.equals(server.getId()))
+                            .forEach(peer -> Thread.startVirtualThread(
+                                    () -> ReconnectingRpc.reconnect(parameters, peer)));
+                }
+            }
+        } catch (IOException | InterruptedException e) {
+            // The server is closed.
+        }
     }
 
     /**
@@ -118,6 +120,7 @@ public final class Member implements AutoCloseable {
             Member member = new Member(opened, raft, self, peers);
             member.server.start();
             member.shipper.connect(member.server);
+            Thread.ofPlatform().daemon().name("sas-reconnect").start(member::reconnect);
             return member;
         } catch (IOException | RuntimeException e) {
             opened.close();
@@ -201,6 +204,7 @@ public final class Member implements AutoCloseable {
     /** Leaves the group for now. A leader's transactions that wait for their acknowledgement end in OutcomeUnknown. */
     @Override
     public void close() throws IOException {
+        isClosed = true;
         try {
             shipper.close();
             client.close();

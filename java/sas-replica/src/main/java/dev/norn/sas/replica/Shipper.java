@@ -3,9 +3,9 @@ package dev.norn.sas.replica;
 import dev.norn.sas.store.replica.RecordBatch;
 import dev.norn.sas.store.replica.ReplicaStore;
 import java.io.IOException;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -21,6 +21,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  */
 final class Shipper implements GroupMachine.Sending {
     private static final long BATCH_BYTES = 1 << 20;
+    /** While so many are under way, the next one collects. */
+    private static final int UNDER_WAY_MAX = 2;
     private static final long IDLE_NANOS = 100_000_000;
     /** Without a majority, a batch waits for one: as long as the caller of a commit may be kept waiting. */
     private static final long BATCH_MILLIS_MAX = 20_000;
@@ -33,6 +35,7 @@ final class Shipper implements GroupMachine.Sending {
     private Thread thread;
     private volatile long epoch;
     private volatile boolean isClosed;
+    private final Semaphore underWay = new Semaphore(UNDER_WAY_MAX);
     private long calls;
 
     Shipper(ReplicaStore replica, RaftGroupId group) {
@@ -101,13 +104,13 @@ final class Shipper implements GroupMachine.Sending {
             }
             RaftServer.Division division = its.getDivision(group);
             epoch = division.getInfo().getCurrentTerm();
-            if (isClosed || !send(ReplicaStore.beginning(epoch)) || !replica.isLeader()) {
+            if (isClosed || !begin(ReplicaStore.beginning(epoch)) || !replica.isLeader()) {
                 return;
             }
             while (!isClosed && replica.isLeader()) {
                 RecordBatch batch = replica.next(BATCH_BYTES, IDLE_NANOS);
-                if (batch != null && !send(batch)) {
-                    return;
+                if (batch != null) {
+                    send(batch);
                 }
             }
         } catch (IOException | RuntimeException e) {
@@ -115,9 +118,13 @@ final class Shipper implements GroupMachine.Sending {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
-            isClosed = true;
-            replica.lose();
+            lose();
         }
+    }
+
+    private void lose() {
+        isClosed = true;
+        replica.lose();
     }
 
     private synchronized RaftServer server() throws InterruptedException {
@@ -128,25 +135,39 @@ final class Shipper implements GroupMachine.Sending {
     }
 
     /** Returns whether it was applied here, after a majority had it. */
-    private boolean send(RecordBatch batch) throws IOException, InterruptedException {
-        RaftClientReply reply = submit(batch);
+    private boolean begin(RecordBatch beginning) throws IOException, InterruptedException {
+        RaftClientReply reply = submit(beginning).join();
         while (reply != null && reply.getLeaderNotReadyException() != null && !isClosed) {
             // Nothing was appended.
             Thread.sleep(READY_MILLIS);
-            reply = submit(batch);
+            reply = submit(beginning).join();
         }
         return reply != null && reply.isSuccess();
     }
 
-    /** Returns null if it is unknown what becomes of the batch. */
-    private RaftClientReply submit(RecordBatch batch) throws IOException, InterruptedException {
+    /** Sends a batch once fewer than the most are under way. If one fails, no more are sent. */
+    private void send(RecordBatch batch) throws IOException, InterruptedException {
+        underWay.acquire();
+        if (isClosed) {
+            return;
+        }
+        submit(batch).thenAccept(reply -> {
+            if (reply == null || !reply.isSuccess()) {
+                lose();
+            }
+            underWay.release();
+        });
+    }
+
+    /**
+     * When this returns, the batch is the last one in the server's log, or its reply says already that it is not there.
+     * The reply is null if it is unknown what becomes of the batch.
+     */
+    private CompletableFuture<RaftClientReply> submit(RecordBatch batch) throws IOException {
         RaftClientRequest request = RaftClientRequest.newBuilder().setClientId(client).setServerId(server.getId())
                 .setGroupId(group).setCallId(++calls).setType(RaftClientRequest.writeRequestType())
                 .setMessage(Message.valueOf(ByteString.copyFrom(batch.encode()))).build();
-        try {
-            return server.submitClientRequestAsync(request).get(BATCH_MILLIS_MAX, TimeUnit.MILLISECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            return null;
-        }
+        return server.submitClientRequestAsync(request).orTimeout(BATCH_MILLIS_MAX, TimeUnit.MILLISECONDS)
+                .exceptionally(e -> null);
     }
 }

@@ -44,6 +44,8 @@ class MemberTest {
     /** How long each number of clients is measured; 0: not at all. */
     private static final int MEASURED_SECONDS = Integer.getInteger("replica.seconds", 0);
     private static final long FAILOVER_SECONDS_MAX = 60;
+    /** The goal is 3 s; on a machine with other work, a process may wait longer for its turn. */
+    private static final long FAILOVER_MILLIS_MAX = 10_000;
 
     @TempDir
     Path directory;
@@ -204,13 +206,15 @@ class MemberTest {
             }
             leads = awaitOther(before);
             failoverMillis.add((System.nanoTime() - start) / 1_000_000);
+            assertTrue(failoverMillis.getLast() <= FAILOVER_MILLIS_MAX, failoverMillis + " ms\n" + errors());
             Thread.sleep(500);
             if (isKill) {
                 start(before);
             } else {
                 children.get(before).signal("CONT");
-                children.get(before).await("open");
             }
+            // While it starts, the other two are no majority without each other.
+            children.get(before).await("open");
         }
         check();
         System.out.println(acknowledged.values().stream().mapToLong(Long::longValue).sum() + " counts acknowledged, "

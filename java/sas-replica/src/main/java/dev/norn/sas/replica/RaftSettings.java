@@ -1,0 +1,47 @@
+package dev.norn.sas.replica;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.util.TimeDuration;
+
+/** How a member's Raft server is set up, and why. */
+final class RaftSettings {
+    /**
+     * A member that has heard nothing of a leader for so long wants another one. A follower sleeps for a random time
+     * between the two and looks then, so it may notice after twice the longer one. At Ratis' defaults, 150 and 300 ms,
+     * leaders are lost under load.
+     */
+    private static final int ELECTION_MILLIS_MIN = 500;
+    private static final int ELECTION_MILLIS_MAX = 900;
+    /** Pauses before a leader tries a member again that cannot be reached. Ratis' own grow to 5 s. */
+    private static final String RETRY_PAUSES = "1ms,10, 100ms,100, 500ms,1000000";
+
+    private RaftSettings() {}
+
+    static RaftProperties of(Path log, int port) {
+        RaftProperties properties = new RaftProperties();
+        RaftConfigKeys.Rpc.setType(properties, new ReconnectingRpc());
+        RaftServerConfigKeys.setStorageDir(properties, List.of(log.toFile()));
+        GrpcConfigKeys.Server.setPort(properties, port);
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(ELECTION_MILLIS_MIN));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(ELECTION_MILLIS_MAX));
+        RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRY_PAUSES);
+        // Batches under way would wait for each other.
+        RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
+        // An entry for each commit of an entry, otherwise.
+        RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
+        RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
+        // A leader that was stopped would answer from a lease that it believes in.
+        RaftServerConfigKeys.Read.setLeaderLeaseEnabled(properties, false);
+        return properties;
+    }
+
+    private static TimeDuration millis(int millis) {
+        return TimeDuration.valueOf(millis, TimeUnit.MILLISECONDS);
+    }
+}
