@@ -1,10 +1,12 @@
 //! A card in a directory.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::mem::size_of;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use norn_card_crypto::System;
 use norn_card_linker::{Aid, ExportTable, LinkConfig, Natives, Sizes, Version, link};
@@ -94,6 +96,8 @@ pub struct Installed {
 pub struct Report {
     /// Packages: AID, version, bytes of the image, AIDs of applets.
     pub packages: Vec<(Aid, Version, u32, Vec<Aid>)>,
+    /// Packages whose images are damaged or gone, as [`CardOf::lost_packages`] has them.
+    pub lost_packages: Vec<String>,
     /// Instances of applets: AID, and their package's.
     pub instances: Vec<(Aid, Aid)>,
     /// Objects and arrays on flash.
@@ -134,6 +138,46 @@ fn partitions(device: &SharedNor) -> Option<[NorPartition<SharedNor>; 2]> {
     Some([heap, NorPartition::new(device.clone(), journal..units).ok()?])
 }
 
+/// The parts of the card in a directory.
+fn images(path: &Path) -> Result<(NorSim, NandSim), CardFailure> {
+    let nor = path.join("nor.img");
+    if !path.exists() || path.is_dir() && !nor.exists() {
+        return Err(CardFailure::Absent);
+    }
+    if !path.is_dir() {
+        return Err(CardFailure::NoDirectory);
+    }
+    Ok((NorSim::open_image(&nor)?, NandSim::open_image(&path.join("nand.img"))?))
+}
+
+/// A directory for a card that is being made; it goes away if the card does not take it.
+struct Making {
+    directory: PathBuf,
+}
+
+impl Making {
+    /// A new directory beside the card's, which nobody else has.
+    fn beside(path: &Path) -> Result<Making, CardFailure> {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{}.new", process::id()));
+        let directory = path.with_file_name(name);
+        if let Some(parent) = directory.parent() {
+            fs::create_dir_all(parent).map_err(CardFailure::file(parent))?;
+        }
+        fs::create_dir(&directory).map_err(CardFailure::file(&directory))?;
+        Ok(Making { directory })
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        // Nothing is there once the card is whole. What is left otherwise is of no use, and its error is not the one
+        // to report.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
 impl<const TRACED: bool> CardOf<TRACED> {
     /// Makes a card with its API, from a jar or directory of the API's classes.
     ///
@@ -152,42 +196,21 @@ impl<const TRACED: bool> CardOf<TRACED> {
             return Err(CardFailure::Part(spec.name.clone()));
         }
         // Under another name, until it is whole.
-        let making = path.with_extension("part");
-        if making.exists() {
-            fs::remove_dir_all(&making).map_err(CardFailure::file(&making))?;
-        }
-        let made = Self::make(&making, spec, nand, api);
-        match made {
-            Ok(installed) => {
-                fs::rename(&making, path).map_err(CardFailure::file(path))?;
-                Ok((Self::open(path)?, installed))
-            }
-            Err(failure) => {
-                // What is left is of no use, and the first error is the one to tell.
-                let _ = fs::remove_dir_all(&making);
-                Err(failure)
-            }
-        }
+        let making = Making::beside(path)?;
+        let installed = Self::make(&making.directory, spec, nand, api)?;
+        fs::rename(&making.directory, path).map_err(CardFailure::file(path))?;
+        Ok((Self::open(path)?, installed))
     }
 
     fn make(path: &Path, spec: &PartSpec, nand: &NandSpec, api: &Path) -> Result<Installed, CardFailure> {
         let exports = path.join("exports");
-        fs::create_dir_all(&exports).map_err(CardFailure::file(&exports))?;
-        NandSim::create_image(&path.join("nand.img"), nand.clone())?;
+        fs::create_dir(&exports).map_err(CardFailure::file(&exports))?;
+        let nand = NandSim::create_image(&path.join("nand.img"), nand.clone())?;
         let device = SharedNor::new(NorSim::create_image(&path.join("nor.img"), spec.clone())?);
         let damaged = CardFailure::Damaged;
         let Some([heap, _]) = partitions(&device) else { return Err(CardFailure::Part(spec.name.clone())) };
         FlashHeap::format(heap, Config::default()).map_err(|error| damaged(error.to_string()))?;
-        let mut card = Self {
-            path: path.to_owned(),
-            device,
-            vm: None,
-            is_failed: false,
-            protocol: Protocol::T1,
-            requests: (0, 0),
-        };
-        card.boot()?;
-        card.install_package(api, &Wanted::default(), Natives::OfTheApi)
+        Self::on(path, device, nand)?.install_package(api, &Wanted::default(), Natives::OfTheApi)
     }
 
     /// Opens a card, and switches its power on.
@@ -196,7 +219,22 @@ impl<const TRACED: bool> CardOf<TRACED> {
     ///
     /// [`CardFailure`].
     pub fn open(path: &Path) -> Result<Self, CardFailure> {
-        let device = SharedNor::new(NorSim::open_image(&path.join("nor.img"))?);
+        let (nor, nand) = images(path)?;
+        Self::on(path, SharedNor::new(nor), nand)
+    }
+
+    /// Opens a copy of a card in memory, and switches its power on: whatever the card does then, such as clearing what
+    /// its heap does not know, its files stay as they are. Cost: the bytes that are programmed on both parts.
+    ///
+    /// # Errors
+    ///
+    /// [`CardFailure`].
+    pub fn open_copy(path: &Path) -> Result<Self, CardFailure> {
+        let (nor, nand) = images(path)?;
+        Self::on(path, SharedNor::new(nor.clone()), nand.clone())
+    }
+
+    fn on(path: &Path, device: SharedNor, nand: NandSim) -> Result<Self, CardFailure> {
         let mut card = Self {
             path: path.to_owned(),
             device,
@@ -205,7 +243,7 @@ impl<const TRACED: bool> CardOf<TRACED> {
             protocol: Protocol::T1,
             requests: (0, 0),
         };
-        card.boot()?;
+        card.boot(nand)?;
         Ok(card)
     }
 
@@ -213,7 +251,8 @@ impl<const TRACED: bool> CardOf<TRACED> {
         CardFailure::Damaged(message.to_string())
     }
 
-    fn boot(&mut self) -> Result<(), CardFailure> {
+    /// Power after a loss or a failure.
+    fn boot_again(&mut self) -> Result<(), CardFailure> {
         let nand = match self.vm.take() {
             Some(vm) => {
                 let (_, packages) = vm.into_parts();
@@ -225,6 +264,10 @@ impl<const TRACED: bool> CardOf<TRACED> {
             }
             None => NandSim::open_image(&self.path.join("nand.img"))?,
         };
+        self.boot(nand)
+    }
+
+    fn boot(&mut self, nand: NandSim) -> Result<(), CardFailure> {
         let packages = Packages::mount(nand, Options::default(), Counts::default()).map_err(Self::damaged)?;
         let Some([heap, journal]) = partitions(&self.device) else {
             return Err(Self::damaged("a part of one erase unit"));
@@ -296,9 +339,9 @@ impl<const TRACED: bool> CardOf<TRACED> {
     pub fn reset(&mut self) -> Result<(), CardFailure> {
         if self.power() == Power::Lost || self.is_failed {
             self.device.sim().power_on();
-            return self.boot();
+            return self.boot_again();
         }
-        let Some(vm) = &mut self.vm else { return self.boot() };
+        let Some(vm) = &mut self.vm else { return self.boot_again() };
         vm.reset().map_err(|error| CardFailure::Damaged(describe(&error)))
     }
 
@@ -412,6 +455,7 @@ impl<const TRACED: bool> CardOf<TRACED> {
     pub fn report(&mut self) -> Result<Report, CardFailure> {
         let damaged = CardFailure::Damaged;
         let size = self.device.part().size_bytes();
+        let lost_packages = self.lost_packages()?;
         let vm = self.vm()?;
         let mut packages = Vec::new();
         let numbers: Vec<u8> = vm.packages().store().packages().map(|(number, _)| number).collect();
@@ -439,6 +483,7 @@ impl<const TRACED: bool> CardOf<TRACED> {
         let free = u32::try_from(vm.heap().heap().ready_bytes()).unwrap_or(u32::MAX);
         Ok(Report {
             packages: packages.into_iter().map(|(_, package)| package).collect(),
+            lost_packages,
             instances,
             objects,
             flash: (size, free),
@@ -463,19 +508,27 @@ impl<const TRACED: bool> CardOf<TRACED> {
         audited.map_err(|error| CardFailure::Damaged(error.to_string()))?;
         let mut found: Vec<String> =
             collected.violations.iter().map(|found| format!("{}: {}", found.address, found.what)).collect();
-        let vm = self.vm()?;
-        for number in 0..PACKAGES as u8 {
-            match (vm.is_installed(number), vm.packages().package(number).map(|(package, _)| package.aid)) {
-                (true, None) => found.push(format!("package {number}: installed, and its image is damaged or gone")),
-                (_, Some(aid)) => {
-                    if let Err(error) = vm.packages().store().verify(number) {
-                        found.push(format!("package {aid}: {error}"));
-                    }
-                }
-                _ => {}
+        found.extend(self.lost_packages()?);
+        let packages = self.vm()?.packages().store();
+        let there: Vec<(u8, Aid)> = packages.packages().map(|(number, package)| (number, package.aid)).collect();
+        for (number, aid) in there {
+            if let Err(error) = packages.verify(number) {
+                found.push(format!("package {aid}: {error}"));
             }
         }
         Ok(found)
+    }
+
+    /// Installed packages that the card cannot run, for people: the headers of their images are damaged or gone.
+    ///
+    /// # Errors
+    ///
+    /// [`CardFailure`].
+    pub fn lost_packages(&mut self) -> Result<Vec<String>, CardFailure> {
+        let vm = self.vm()?;
+        let mut is_lost = |number: &u8| vm.is_installed(*number) && vm.packages().package(*number).is_none();
+        let lost = (0..PACKAGES as u8).filter(|number| is_lost(number));
+        Ok(lost.map(|number| format!("package {number}: installed, and its image is damaged or gone")).collect())
     }
 }
 

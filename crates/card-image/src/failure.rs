@@ -20,6 +20,12 @@ pub enum CardFailure {
     /// There is something at the card's place.
     #[error("{} exists, and a card is never made over it", .0.display())]
     Exists(PathBuf),
+    /// Nothing is at the card's place, or a directory without a card.
+    #[error("there is no card; `norn card new` makes one")]
+    Absent,
+    /// A file is at the card's place.
+    #[error("a card is a directory, and this is a file")]
+    NoDirectory,
     /// The part's image.
     #[error(transparent)]
     Image(#[from] norn_flash_sim::ImageError),

@@ -84,13 +84,48 @@ fn a_script_with_power_cuts_goes_on_after_each() {
     assert!((1..=40).contains(&balance), "{answered}");
 }
 
+/// A card is made under another name until it is whole. That name was `my.part` once, and whatever had it was deleted.
+#[test]
+fn a_new_card_leaves_alone_what_is_beside_it() {
+    let desk = desk();
+    std::fs::create_dir(desk.path("my.part")).unwrap();
+    desk.write("my.part/thesis.txt", "the only copy");
+    desk.succeed("card new my.card --api card-api.jar");
+    assert_eq!(std::fs::read_to_string(desk.path("my.part/thesis.txt")).unwrap(), "the only copy");
+    assert_eq!(desk.names(), ["card-api.jar", "my.card", "my.part", "purse.jar"]);
+    // A name is no extension of another.
+    desk.succeed("card new deeper/down/other.part --api card-api.jar");
+    desk.succeed("card check deeper/down/other.part");
+}
+
+/// With an older image of the NOR part the card does not know the purse, and clears it from NAND when power comes. To
+/// look at such a card does nothing to its files, so that the right image still helps.
+#[test]
+fn looking_at_a_card_changes_nothing() {
+    let desk = desk();
+    desk.succeed("card new my.card --api card-api.jar");
+    let old = std::fs::read(desk.path("my.card/nor.img")).unwrap();
+    desk.succeed("card install my.card purse.jar --param 31323334");
+    let images = || ["nor.img", "nand.img"].map(|image| std::fs::read(desk.path("my.card").join(image)).unwrap());
+    let before = images();
+    desk.write("my.card/nor.img", &old);
+    for look in ["ls", "show", "check"] {
+        assert!(!desk.succeed(&format!("card {look} my.card")).contains("F000000002"));
+    }
+    assert!(images() == [old, before[1].clone()]);
+    desk.write("my.card/nor.img", &before[0]);
+    assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
+    assert!(desk.succeed("card ls my.card").contains("F00000000201"));
+    assert!(images() == before);
+}
+
 #[test]
 fn mistakes_are_named() {
     let desk = with_purse();
     desk.fail("card new my.card --api card-api.jar", &["my.card exists, and a card is never made over it"]);
     desk.fail("card new other.card --api none.jar", &["none.jar", "tools/card-jars"]);
     desk.fail("card new other.card --api purse.jar", &["purse"]);
-    assert!(!desk.path("other.card").exists() && !desk.path("other.part").exists());
+    assert_eq!(desk.names(), ["card-api.jar", "my.card", "purse.jar"]);
     desk.fail("card new other.card --api card-api.jar --part stm32l4", &["stm32l4", "programmed several times"]);
     desk.fail("card install my.card purse.jar", &["F000000002 is on the card already"]);
     desk.fail("card install my.card none.jar", &["none.jar"]);
@@ -99,7 +134,9 @@ fn mistakes_are_named() {
     desk.fail("card delete my.card F000000009", &["no package or applet F000000009 is on the card"]);
     desk.fail("card delete my.card F000000001", &["in use"]);
     desk.fail("card delete my.card F0000", &["5 to 16 bytes"]);
-    desk.fail("card ls none.card", &["none.card"]);
+    desk.fail("card ls none.card", &["none.card: there is no card; `norn card new` makes one"]);
+    desk.fail("card ls .", &[".: there is no card"]);
+    desk.fail("card check text.jar", &["text.jar: a card is a directory, and this is a file"]);
     desk.fail("card apdu my.card 00A", &["hexadecimal"]);
     desk.write("wrong.apdu", "00A40400\n00A4 = 9\n\nfoo\n");
     desk.fail("card apdu my.card --script wrong.apdu", &["wrong.apdu", "line 4", "`foo`"]);
@@ -119,8 +156,10 @@ fn mistakes_are_named() {
     norn_flash::Nand::erase(&mut nand, header).unwrap();
     drop(nand);
     let answer = desk.run("card check my.card");
-    assert_eq!(answer.code, 1);
-    assert_eq!(answer.output, "package 1: installed, and its image is damaged or gone\nviolations: 1\n");
+    let lost = "package 1: installed, and its image is damaged or gone\n";
+    assert_eq!((answer.code, answer.output), (1, format!("{lost}violations: 1\n")));
+    assert!(desk.succeed("card ls my.card").ends_with(lost));
+    assert_eq!(desk.succeed("card apdu my.card 8050000004"), format!("-- {lost}> 8050000004\n< 6999\n"));
 }
 
 /// The block with the header of the second package: the second one of those that are programmed at their start.

@@ -45,6 +45,17 @@ impl Desk {
         std::fs::write(self.path(name), contents).unwrap();
     }
 
+    /// The names of everything in the directory, sorted.
+    ///
+    /// # Panics
+    /// If the directory cannot be read, or a name is no UTF-8.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.directory.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     /// Runs the command with these words, apart by blanks, in the directory.
     ///
     /// # Panics

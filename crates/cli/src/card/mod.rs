@@ -97,7 +97,7 @@ pub fn delete(arguments: &DeleteArguments) -> Result<String, CardFailure> {
 /// # Errors
 /// When the card cannot be opened.
 pub fn list(card: &Path) -> Result<String, CardFailure> {
-    Ok(listing(&CardImage::open(card)?.report()?))
+    Ok(listing(&CardImage::open_copy(card)?.report()?))
 }
 
 fn listing(report: &Report) -> String {
@@ -121,7 +121,8 @@ fn listing(report: &Report) -> String {
             instances.join(" "),
         ]);
     }
-    text(&packages)
+    let lost: String = report.lost_packages.iter().map(|lost| format!("{lost}\n")).collect();
+    text(&packages) + &lost
 }
 
 /// Shows what a card holds and takes.
@@ -129,7 +130,7 @@ fn listing(report: &Report) -> String {
 /// # Errors
 /// When the card cannot be opened.
 pub fn show(path: &Path) -> Result<String, CardFailure> {
-    let mut card = CardImage::open(path)?;
+    let mut card = CardImage::open_copy(path)?;
     let report = card.report()?;
     let part = card.part().sim();
     let counters: Counters = part.counters();
@@ -154,5 +155,5 @@ pub fn show(path: &Path) -> Result<String, CardFailure> {
 /// # Errors
 /// When the card cannot be opened.
 pub fn check(path: &Path) -> Result<Vec<String>, CardFailure> {
-    CardImage::open(path)?.check()
+    CardImage::open_copy(path)?.check()
 }

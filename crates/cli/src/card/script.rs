@@ -90,6 +90,7 @@ fn send_lines<const TRACED: bool>(
         }
     };
     plan(card);
+    sent.text.extend(card.lost_packages()?.iter().map(|lost| format!("-- {lost}\n")));
     for line in lines {
         let (command, expected) = match line {
             Line::Reset => {
