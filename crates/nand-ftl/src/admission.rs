@@ -203,8 +203,7 @@ impl Load {
     /// The left side of (14) as a sum, which charges what blocks to the shortest period, in millionths, rounded up.
     pub fn utilization_per_million(&self, times: &OperationTimes, failure_budget: u32) -> u64 {
         let Some(period) = self.period_min_us else { return 0 };
-        let repeat = u128::from(times.read_us) + u128::from(times.write_us);
-        let overrun = u128::from(failure_budget) * repeat;
+        let overrun = u128::from(failure_budget) * u128::from(times.repeat_us());
         let write = u128::from(times.write_us);
         let checkpoint = if self.journal_programs > 0 { write } else { 0 };
         let blocking = (u128::from(times.longest_us()) + checkpoint + overrun).saturating_mul(WHOLE);

@@ -89,7 +89,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     pub fn level_step(&mut self) -> Result<LevelStep, TaskError<D::Error>> {
         self.pay_for_program(BackgroundTask::LEVELER)?;
         let step = self.ftl.level_step();
-        if matches!(step, Ok(LevelStep::Idle)) {
+        if matches!(step, Ok(LevelStep::Idle | LevelStep::Unreadable)) {
             self.pool.background += 1;
         }
         self.settle();
@@ -97,7 +97,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     }
 
     /// One step towards tokens for tasks without deadlines: a gift of at most π, or an operation of a recycling. Fills
-    /// the reserve first. Cost: one copy, one erase or nothing; one program more if the journal is full.
+    /// the reserve first. Before it begins a recycling, it writes the pages of a checkpoint of which one could not be
+    /// read, a step and a token each. Cost: one copy, one erase or nothing; one program more if the journal is full.
     ///
     /// # Errors
     /// [`TaskError::NoToken`] if blocks failed, and the reserve is empty, too; [`FtlError`].
@@ -129,6 +130,15 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         })
     }
 
+    /// Takes the token of a page of the checkpoint, which leaves the journal empty.
+    fn pay_for_round(&mut self) -> Result<(), TaskError<D::Error>> {
+        if self.pool.journal == 0 {
+            self.take_background_token()?;
+            self.pool.journal = 1;
+        }
+        Ok(())
+    }
+
     /// Takes the tokens of a copy without deadline; the reserve lends those that are lacking.
     fn pay_for_copy(&mut self) -> Result<(), TaskError<D::Error>> {
         self.begin_journal()?;
@@ -145,6 +155,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     }
 
     fn start_background(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
+        if self.ftl.recycler().is_round_due() && self.pay_for_round().is_ok() {
+            self.ftl.round_step()?;
+            self.settle();
+            return Ok(BackgroundStep::Checkpoint);
+        }
         let (pages, wanted) = (self.pages_per_block(), self.reserve_wanted());
         let enough = pages + self.shares.wanted(self.now_us).min(pages / 2);
         if self.pool.background > enough && wanted == 0 {

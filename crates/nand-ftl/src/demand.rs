@@ -6,7 +6,7 @@
 //! 2. one operation of any other job, or of what has no deadline, that was under way: operations are not preempted;
 //! 3. pages of the checkpoint: the journal may be full at the start, and is again after each so many programs;
 //! 4. what the part's other client loads, and the loads that this makes the block device repeat;
-//! 5. repeats of operations that fail within the budget.
+//! 5. repeats of operations that fail, and of loads of pages that cannot be read, within the budget.
 //!
 //! Invariant: what passes here keeps its deadlines whatever the phases of its jobs are (docs/design/nand-ftl.md).
 
@@ -61,7 +61,7 @@ pub struct Overheads {
     pub times: OperationTimes,
     /// Programs from one page of the checkpoint to the next, at least; 0 for a device without one.
     pub programs_per_page: u32,
-    /// Operations that may fail and be repeated.
+    /// Operations that may fail and be repeated, and pages that may be loaded again and again.
     pub failure_budget: u32,
     /// Who else uses the part.
     pub client: PartClient,
@@ -70,8 +70,8 @@ pub struct Overheads {
 impl Overheads {
     /// One operation under way, and the repeats.
     fn blocking_us(&self) -> u128 {
-        let repeat = u128::from(self.times.read_us) + u128::from(self.times.write_us);
-        u128::from(self.times.longest_us()) + times(u128::from(self.failure_budget), repeat)
+        let repeats = times(u128::from(self.failure_budget), u128::from(self.times.repeat_us()));
+        plus(u128::from(self.times.longest_us()), repeats)
     }
 
     /// A load of the client, and the load that it makes the block device repeat.
@@ -98,7 +98,7 @@ impl Overheads {
     fn offset_us(&self) -> u128 {
         let page = if self.programs_per_page > 0 { u128::from(self.times.write_us) } else { 0 };
         let at_once = if self.client.loads > 0 { u128::from(self.client.loads) + 1 } else { 0 };
-        plus(self.blocking_us() + page, times(at_once, self.client_load_us()))
+        plus(plus(self.blocking_us(), page), times(at_once, self.client_load_us()))
     }
 
     /// The part of the processor that jobs use in the long run, with their pages of the checkpoint and the client's
@@ -344,6 +344,19 @@ mod tests {
         assert_eq!(check(Scheduling::EarliestDeadline, &OVERHEADS, &work(left_us)), Ok(()));
         let more = check(Scheduling::EarliestDeadline, &OVERHEADS, &work(left_us + 1));
         assert_eq!(more, Err(AdmissionError::Demand { demand_us: 20_001, window_us: 20_000 }));
+    }
+
+    /// A page that cannot be read is loaded 16 times, and a program that fails is repeated: the longer of the two.
+    #[test]
+    fn the_budget_pays_for_programs_and_for_pages_that_cannot_be_read() {
+        let works = |left_us: u64, cost_us| [Work { cost_us: left_us + cost_us, period_us: 40_000, programs: 0 }];
+        for (read_us, repeat_us) in [(348, 15 * 348), (50, 50 + 919)] {
+            let times = OperationTimes { read_us, ..OVERHEADS.times };
+            let overheads = |failure_budget| Overheads { times, failure_budget, ..OVERHEADS };
+            let left_us = 40_000 - overheads(0).offset_us() as u64 - 2 * repeat_us;
+            assert_eq!(check(Scheduling::EarliestDeadline, &overheads(2), &works(left_us, 0)), Ok(()));
+            assert!(check(Scheduling::EarliestDeadline, &overheads(2), &works(left_us, 1)).is_err());
+        }
     }
 
     #[test]

@@ -224,6 +224,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         self.recycler.level()
     }
 
+    /// Writes the next page of a checkpoint that is written anew.
+    pub(crate) fn round_step(&mut self) -> Outcome<(), D> {
+        self.recycler.round_step()
+    }
+
     /// Writes the next page of the checkpoint, which needs a free page beyond the reserve. Cost: one program.
     ///
     /// # Errors

@@ -52,8 +52,10 @@ pub struct RealTimeConfig {
     pub scheduling: Scheduling,
     /// Who else uses the part.
     pub client: PartClient,
-    /// Blocks that may fail without harm: tokens are held for the pages that each takes away, and time for one
-    /// operation that it repeats.
+    /// Blocks that may fail without harm, and pages that collectors or the wear leveler may find that cannot be read,
+    /// which takes their blocks out of use: tokens are held for the pages that each takes away, and time for one
+    /// operation that is repeated, or for 16 loads of such a page. A client that reads one takes that time, too: each
+    /// such read counts.
     pub failure_budget: u32,
 }
 
@@ -94,6 +96,8 @@ pub enum BackgroundStep {
     Erased,
     /// A block was given up.
     Retired,
+    /// It wrote a page of the checkpoint anew, of which a page could not be read.
+    Checkpoint,
 }
 
 /// Whether what was admitted is still guaranteed.

@@ -10,7 +10,8 @@
 //!
 //! Pages that die between steps need no copy.
 //!
-//! Invariant: a block that is being recycled is locked, so that no other collector chooses it.
+//! Invariants: a block that is being recycled is locked, so that no other collector chooses it; no collector and no
+//! wear leveler loads a page that one of them could not read, before the next mount.
 
 use norn_flash::{Block, Nand, PageNumber};
 
@@ -59,6 +60,8 @@ pub enum RecycleStep {
 pub enum LevelStep {
     /// It copied a page off a block with fewer erases than others, or one that has gone bad.
     Copied,
+    /// It found a page that cannot be read, and leaves it where it is: its block is out of use. Some loads of the page.
+    Unreadable,
     /// No block has too few erases.
     Idle,
 }
@@ -75,15 +78,15 @@ pub(crate) enum Copying {
 #[derive(Clone, Debug)]
 pub(crate) struct Recycler<D, M> {
     checkpoint: Checkpoint<D, M>,
-    /// The block that the wear leveler looks at next.
-    wear_cursor: Block,
+    /// The block that the wear leveler looks at next, and where in it: after the page that it could not read.
+    wear_cursor: (Block, u16),
     /// Pages of the checkpoint to write because one that counted could not be read.
     round_left: u32,
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     pub fn new(checkpoint: Checkpoint<D, M>) -> Self {
-        Recycler { checkpoint, wear_cursor: Block(0), round_left: 0 }
+        Recycler { checkpoint, wear_cursor: (Block(0), 0), round_left: 0 }
     }
 
     pub fn checkpoint(&self) -> &Checkpoint<D, M> {
@@ -163,7 +166,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
             self.log_mut().counters.copied += 1;
             return Ok(RecycleStep::Copied);
         }
-        self.log_mut().retire(victim);
+        self.leave_unreadable(victim, page);
         Ok(RecycleStep::Retired)
     }
 
@@ -221,6 +224,19 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         Ok(Copying::Done)
     }
 
+    /// Takes the block of a page that cannot be read out of use. The wear leveler empties the rest of it, from the next
+    /// page on; if it was at another such block, that one is left as it is.
+    fn leave_unreadable(&mut self, block: Block, page: u16) {
+        let (other, after) = self.wear_cursor;
+        if other != block && after > 0 {
+            self.log_mut().mark(other, Flag::Unreadable);
+        }
+        self.wear_cursor = (block, page + 1);
+        if self.memory().state(block) != BlockState::Bad {
+            self.log_mut().retire(block);
+        }
+    }
+
     /// Whether a page is one of the checkpoint by the map. Cost: O(chunks), no flash.
     fn is_of_checkpoint(&self, page: PageNumber) -> bool {
         let layout = self.log().layout();
@@ -237,13 +253,24 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         Ok(())
     }
 
+    /// Whether the checkpoint is to be written anew, because a page of it could not be read.
+    pub fn is_round_due(&self) -> bool {
+        self.round_left > 0
+    }
+
+    /// Writes the next page of a checkpoint that is written anew. Needs a free page. Cost: one program.
+    pub fn round_step(&mut self) -> Outcome<(), D> {
+        self.checkpoint.advance()?;
+        self.round_left = self.round_left.saturating_sub(1);
+        Ok(())
+    }
+
     /// Goes on with a round of the checkpoint that a page took which could not be read, as far as room for the next
     /// mount is left. No block is recycled for it here: a recycling may find the next such page. Cost: a program for
     /// each chunk that is left.
     fn continue_round(&mut self) -> Outcome<(), D> {
         while self.round_left > 0 && self.log().has_room(1, BLOCKS_OF_MOUNT) {
-            self.checkpoint.advance()?;
-            self.round_left -= 1;
+            self.round_step()?;
         }
         Ok(())
     }
@@ -329,22 +356,23 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
 
     fn level_lagging(&mut self, lag: u64) -> Outcome<LevelStep, D> {
         let block_count = u32::from(self.log().layout().part.block_count);
-        for passed in 0..block_count {
-            let block = Block(((u32::from(self.wear_cursor.0) + passed) % block_count) as u16);
-            if !is_to_be_emptied(self.memory(), block, lag) {
-                continue;
+        for _ in 0..=block_count {
+            let (block, from) = self.wear_cursor;
+            if is_to_be_emptied(self.memory(), block, lag) {
+                self.checkpoint.make_journal_room()?;
+                if let Some((page, number)) = self.live_page_from(block, from) {
+                    if self.copy(number, COLDEST)? == Copying::Unreadable {
+                        self.leave_unreadable(block, page);
+                        return Ok(LevelStep::Unreadable);
+                    }
+                    self.log_mut().counters.leveled += 1;
+                    return Ok(LevelStep::Copied);
+                }
             }
-            self.checkpoint.make_journal_room()?;
-            let Some((_, page)) = self.live_page_from(block, 0) else { continue };
-            self.wear_cursor = block;
-            if self.copy(page, COLDEST)? == Copying::Done {
-                self.log_mut().counters.leveled += 1;
-                return Ok(LevelStep::Copied);
+            if from > 0 {
+                self.log_mut().mark(block, Flag::Unreadable);
             }
-            // What cannot be read stays in its bad block until it is overwritten.
-            if self.memory().state(block) != BlockState::Bad {
-                self.log_mut().retire(block);
-            }
+            self.wear_cursor = (Block(((u32::from(block.0) + 1) % block_count) as u16), 0);
         }
         Ok(LevelStep::Idle)
     }
@@ -359,7 +387,7 @@ fn is_to_be_emptied<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Blo
         return false;
     }
     match memory.state(block) {
-        BlockState::Bad => true,
+        BlockState::Bad => !memory.has(block, Flag::Unreadable),
         BlockState::Used => {
             let (counts, lagged) = (memory.counts(), u64::from(memory.erases(block)) + lag);
             !memory.has(block, Flag::Locked) && counts.erase_sum >= lagged * u64::from(counts.good_blocks)

@@ -8,6 +8,8 @@
 //! Collector periods start with meta-periods: a collector of the first kind has ⌈w/α⌉ periods in each, and what the
 //! division leaves over is idle.
 
+use crate::ground::medium::READ_ATTEMPTS;
+
 /// How long the part's operations take at most, in microseconds (paper, Table I), and a collector's computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationTimes {
@@ -31,6 +33,14 @@ impl OperationTimes {
     pub const fn longest_us(&self) -> u64 {
         let copy = self.read_us + self.write_us;
         if copy > self.erase_us { copy } else { self.erase_us }
+    }
+
+    /// What a failure makes an operation take longer: a copy whose block fails is repeated, a page that cannot be read
+    /// is loaded again and again.
+    pub const fn repeat_us(&self) -> u64 {
+        let (copy, loads) =
+            (self.read_us.saturating_add(self.write_us), self.read_us.saturating_mul(READ_ATTEMPTS as u64 - 1));
+        if copy > loads { copy } else { loads }
     }
 }
 

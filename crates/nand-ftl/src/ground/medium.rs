@@ -8,7 +8,7 @@ use crate::format::{Codec, Content, Tag};
 /// How often a page is loaded before it is given up. Bit errors differ from load to load: a page that a cut left one
 /// bit short, on a part that errs by another bit in every second load, is so taken for whole always, and not now and
 /// then.
-const READ_ATTEMPTS: u32 = 16;
+pub(crate) const READ_ATTEMPTS: u32 = 16;
 
 /// Where the page that is programmed has its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,6 +38,8 @@ pub(crate) enum Flag {
     Formatting = 4,
     /// A search that goes on does not want it.
     Passed = 8,
+    /// It is bad, and has a page that cannot be read: nothing more is copied off it.
+    Unreadable = 16,
 }
 
 impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
