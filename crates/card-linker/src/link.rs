@@ -1,6 +1,7 @@
 //! Linking one package: verified classes in, an image and an export table out.
 //!
-//! 1. The world is the package's own classes and the shapes in the export tables of those it imports; versions fit.
+//! 1. The world is the package's own classes and the shapes in the export tables of those it imports (`needed`);
+//!    versions fit.
 //! 2. Every class is verified, and native methods are left to the API (`natives`).
 //! 3. What cannot be reached is left out (`reach`).
 //! 4. `<clinit>` is evaluated (`class_start`).
@@ -15,12 +16,13 @@ mod emit;
 mod exports;
 mod layout;
 mod natives;
+mod needed;
 mod package;
 mod plan;
 mod reach;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use self::emit::Imports;
 pub use self::exports::ExportTable;
@@ -45,13 +47,14 @@ pub struct LinkedPackage {
     pub sizes: Sizes,
 }
 
-/// Links a package against the export tables of those that it imports. Cost: that of the verifier; linear in the code
-/// otherwise.
+/// Links a package against the export tables of those that it imports. Others may be among `imports`, and are not looked
+/// at. Cost: that of the verifier; linear in the code otherwise.
 ///
 /// # Errors
 ///
 /// The first thing that a card refuses, with class, method and line where it has them.
 pub fn link(classes: &[ClassFile], imports: &[ExportTable], config: &LinkConfig) -> Result<LinkedPackage, LinkError> {
+    let imports = &*needed::needed(classes, imports, config)?;
     check_versions(imports, config)?;
     let world = world(classes, imports)?;
     for class in classes {
@@ -72,7 +75,7 @@ pub fn link(classes: &[ClassFile], imports: &[ExportTable], config: &LinkConfig)
     }
 }
 
-fn check_versions(imports: &[ExportTable], config: &LinkConfig) -> Result<(), LinkError> {
+fn check_versions(imports: &[&ExportTable], config: &LinkConfig) -> Result<(), LinkError> {
     let own = config.requires.iter().map(|(imported, wanted)| (config.aid, *imported, *wanted));
     let theirs =
         imports.iter().flat_map(|table| table.imports.iter().map(|(imported, wanted)| (table.aid, *imported, *wanted)));
@@ -92,22 +95,24 @@ fn check_versions(imports: &[ExportTable], config: &LinkConfig) -> Result<(), Li
 
 /// All classes by name; no package of Java's belongs to two packages of the card, so that none gets at what another
 /// keeps to its package.
-fn world(classes: &[ClassFile], imports: &[ExportTable]) -> Result<World, LinkError> {
+fn world(classes: &[ClassFile], imports: &[&ExportTable]) -> Result<World, LinkError> {
     let mut world = World::default();
-    let mut taken = BTreeSet::new();
+    let mut taken = BTreeMap::new();
     for table in imports {
-        let rooms: BTreeSet<_> = table.classes.iter().map(|class| class.shape.package().to_owned()).collect();
         for class in &table.classes {
             let refused = |reason| Refusal::of_class(&class.shape.name, reason);
             world.add(class.shape.clone()).map_err(refused)?;
+            taken.insert(class.shape.package(), table.aid);
         }
-        taken.extend(rooms);
     }
     for class in classes {
         let refused = |reason| Refusal::of_class(&class.shape.name, reason);
-        if taken.contains(class.shape.package()) {
-            let room = class.shape.package().replace('/', ".");
-            return Err(refused(Reason::Unresolved(format!("an imported package has {room} already"))).into());
+        if let Some(aid) = taken.get(class.shape.package()) {
+            let room = match class.shape.package() {
+                "" => "classes without a package of Java's".to_owned(),
+                room => room.replace('/', "."),
+            };
+            return Err(refused(Reason::Unresolved(format!("the imported package {aid} has {room} already"))).into());
         }
         world.add(class.shape.clone()).map_err(refused)?;
     }

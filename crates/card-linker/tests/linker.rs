@@ -190,7 +190,7 @@ const REFUSED: [(&str, &str, &str); 9] = [
     (
         "javacard/framework/A.java",
         "package javacard.framework; public class A {}",
-        "an imported package has javacard.framework",
+        "the imported package A0000000620101 has javacard.framework already",
     ),
     (
         "one/A.java",
@@ -231,6 +231,45 @@ fn what_a_card_cannot_link_is_refused() {
         let error = api.link(&classes, &config).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+/// Two owners who know nothing of each other have a package of Java's of one name, with a class of one name. Packages
+/// are linked beside both, and against the one that they need.
+#[test]
+fn packages_of_strangers_may_have_names_of_java_in_common() {
+    let api = api("strangers");
+    let three = [0xF0, 1, 2, 3, 4, 7];
+    let text = |method: &str| format!("package one; public class A {{ public static int {method}() {{ return 1; }} }}");
+    let (_, classes) = api.compile("strangers-one", &[("one/A.java", &text("f"))], &[]);
+    let one = api.link(&classes, &config(&ONE, (1, 0))).unwrap().exports;
+    let more = "package one; public class B { public static A a() { return null; } }";
+    let (room, classes) = api.compile("strangers-two", &[("one/A.java", &text("g")), ("one/B.java", more)], &[]);
+    let mut at_hand = vec![api.package.exports.clone(), one];
+    at_hand.push(link(&classes, &at_hand, &config(&TWO, (1, 0))).unwrap().exports);
+    let imports = |classes: &[ClassFile], config: &LinkConfig| -> Result<Vec<Aid>, String> {
+        let linked = link(classes, &at_hand, config).map_err(|error| error.to_string())?;
+        let image = &mut &linked.image[..];
+        let header = check(image).unwrap();
+        Ok((0..header.imports).map(|number| header.import(image, number).unwrap().aid).collect())
+    };
+    let user = |test: &str, code: &str| {
+        let text = format!("package three; public class C {{ public static int f() {{ {code} }} }}");
+        api.compile(test, &[("three/C.java", &text)], &[&room]).1
+    };
+    let third = config(&three, (1, 0));
+    let stranger = user("strangers-none", "return 1;");
+    assert_eq!(imports(&stranger, &third), Ok(vec![aid(&API)]));
+    let of_b = user("strangers-b", "return one.B.a() == null ? 1 : one.A.g();");
+    assert_eq!(imports(&of_b, &third), Ok(vec![aid(&API), aid(&TWO)]));
+    let of_a = user("strangers-a", "return one.A.g();");
+    let both = "packages F00102030405 and F00102030406 both have one.A: which one is meant is not known";
+    assert_eq!(imports(&of_a, &third), Err(both.to_owned()));
+    let requires = LinkConfig { requires: vec![(aid(&TWO), Version { major: 1, minor: 0 })], ..third.clone() };
+    assert_eq!(imports(&of_a, &requires), Ok(vec![aid(&API), aid(&TWO)]));
+    // Nobody gets at what another keeps to its package.
+    let intruder = [("one/C.java", "package one; public class C { static A f() { return B.a(); } }")];
+    let refusal = imports(&api.compile("strangers-in", &intruder, &[&room]).1, &third).unwrap_err();
+    assert!(refusal.contains("one.C: the imported package F00102030406 has one already"), "{refusal}");
 }
 
 #[test]

@@ -60,6 +60,11 @@ impl Pool {
         found.as_ref().map_err(Clone::clone)
     }
 
+    /// All entries that bytecode can name.
+    pub fn constants(&self) -> impl Iterator<Item = &Constant> {
+        self.entries.values().filter_map(|entry| entry.as_ref().ok())
+    }
+
     /// A class or array.
     ///
     /// # Errors

@@ -76,7 +76,7 @@ impl From<Refusal> for LinkError {
 /// What the steps of linking share.
 pub(super) struct Package<'a> {
     pub classes: &'a [ClassFile],
-    pub imports: &'a [ExportTable],
+    pub imports: &'a [&'a ExportTable],
     pub world: World,
     pub config: &'a LinkConfig,
 }
