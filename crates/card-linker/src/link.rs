@@ -47,8 +47,8 @@ pub struct LinkedPackage {
     pub sizes: Sizes,
 }
 
-/// Links a package against the export tables of those that it imports. Others may be among `imports`, and are not looked
-/// at. Cost: that of the verifier; linear in the code otherwise.
+/// Links a package against the export tables of those that it imports. Others may be among `imports`, and are left out.
+/// Cost: that of the verifier; linear in the code otherwise.
 ///
 /// # Errors
 ///
