@@ -255,6 +255,15 @@ mod tests {
         assert_eq!(at_75.utilization_per_million(&TIMES, 0), 1_022_238, "75% is rejected by the sum");
     }
 
+    /// A job may program at the end of its period, and the next one at the start of its own.
+    #[test]
+    fn two_jobs_of_a_task_may_fill_journals_at_once() {
+        let task = |writes| Task { cost_us: 1, period_us: 1_000_000, writes };
+        let pages = |writes, time_us| Load::with_checkpoint(100).with(&task(writes), None).checkpoint_pages(time_us);
+        assert_eq!((pages(49, 0), pages(50, 0)), (1, 2));
+        assert_eq!((pages(25, 1_000_000), pages(34, 1_000_000)), (1, 2));
+    }
+
     /// All ways in which Φ = α − 1 + ρ pages can be free: the candidates that are left have a block with α dead pages.
     #[test]
     fn the_limit_leaves_out_blocks_that_cannot_be_chosen() {

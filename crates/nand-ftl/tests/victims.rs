@@ -1,10 +1,11 @@
-//! Which block a collector empties: of those with the fewest live pages, the one with the fewest erases.
+//! Which block a collector empties: of those with the fewest live pages, the one with the fewest erases; and the wear
+//! leveler: any that is two erases behind the average.
 
 mod model;
 
 use model::formatted;
 use norn_flash_sim::nand_catalogue::test_part;
-use norn_nand_ftl::{Lba, RecycleStep};
+use norn_nand_ftl::{Lba, LevelStep, RecycleStep};
 
 const PAGES: u32 = 160;
 
@@ -37,4 +38,32 @@ fn of_blocks_with_equal_live_pages_the_least_worn_is_emptied_first() {
         }
     }
     assert!(compared > 20, "{compared} victims were less worn than the next");
+}
+
+#[test]
+fn the_wear_leveler_is_idle_only_while_no_full_block_is_two_erases_behind() {
+    let (mut compared, mut copied) = (0, 0);
+    for seed in 0..4 {
+        let (mut ftl, model) = formatted(test_part(40, 8, 128), 2, PAGES, seed);
+        let page = model.bytes(0, 1);
+        let mut random = fastrand::Rng::with_seed(seed);
+        (0..PAGES).for_each(|lba| ftl.write(Lba(lba), &page).unwrap());
+        for _ in 0..1_500 {
+            ftl.write(Lba(random.u32(0..24)), &page).unwrap();
+            if ftl.level_step().unwrap() == LevelStep::Copied {
+                copied += 1;
+                continue;
+            }
+            let erases: Vec<_> = ftl.erase_counts().collect();
+            let sum: u32 = erases.iter().flatten().sum();
+            let good_blocks = erases.iter().flatten().count() as u32;
+            for at in (0..PAGES).filter_map(|lba| ftl.page_of(Lba(lba)).unwrap()) {
+                let is_full = ftl.device().peek(at.block.page(7)).iter().any(|&byte| byte != 0xFF);
+                let Some(erases) = erases[usize::from(at.block.0)].filter(|_| is_full) else { continue };
+                assert!(sum < (erases + 2) * good_blocks, "seed {seed}: {} with {erases} erases of {sum}", at.block);
+                compared += u32::from(sum + good_blocks >= (erases + 2) * good_blocks);
+            }
+        }
+    }
+    assert!(compared > 100 && copied > 100, "{compared} pages an erase from it, {copied} copied");
 }
