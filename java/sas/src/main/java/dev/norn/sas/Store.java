@@ -39,6 +39,8 @@ public final class Store implements AutoCloseable {
 
     private final AttachedStore attached;
     private final SubObjects subObjects;
+    /** Null if the store is in no group, or another program connects it. */
+    private volatile Member member;
 
     private Store(AttachedStore attached, SubObjects subObjects) {
         this.attached = attached;
@@ -139,6 +141,43 @@ public final class Store implements AutoCloseable {
         Objects.requireNonNull(subObjects, "the mode for sub-objects is null");
         requireComplete(Objects.requireNonNull(directory, "the directory is null"));
         return attach(directory, subObjects, AttachedStore::attach);
+    }
+
+    /**
+     * Attaches to the store as a member of a group: {@link #member} says whether it leads. Other programs of this
+     * machine attach with {@link #open(Path)} meanwhile. What was not acknowledged when the store was last used is
+     * undone: the group has what is. Costs as much as reading all containers.
+     *
+     * @throws StorageReadFailure if the store is no member of a group, its part of the group's log is missing, or other
+     *     programs use it
+     */
+    public static Store open(Path directory, Group group) {
+        Objects.requireNonNull(group, "the group is null");
+        Group.transport();
+        Store store = openReplica(directory);
+        try {
+            store.member = Group.connect(store, directory, group);
+            return store;
+        } catch (IOException e) {
+            store.close();
+            throw new StorageReadFailure("cannot connect the member " + group.self() + " to its group: "
+                    + StoreFiles.reason(e), e);
+        } catch (RuntimeException | Error e) {
+            store.close();
+            throw e;
+        }
+    }
+
+    /**
+     * This JVM as a member of a group.
+     *
+     * @throws SASException if it is none
+     */
+    public Member member() {
+        if (member == null) {
+            throw new SASException("this JVM is no member of a group: Store.open(path, group) makes it one");
+        }
+        return member;
     }
 
     /**
@@ -321,12 +360,23 @@ public final class Store implements AutoCloseable {
             if (Session.get().isActive()) {
                 Session.get().abort();
             }
+            leave();
             try {
                 attached.close();
             } finally {
                 if (!attached.isOpen()) {
                     forget();
                 }
+            }
+        }
+    }
+
+    private void leave() {
+        if (member != null) {
+            try {
+                member.close();
+            } catch (IOException e) {
+                throw new StorageWriteFailure("cannot leave the group of " + this + ": " + StoreFiles.reason(e), e);
             }
         }
     }

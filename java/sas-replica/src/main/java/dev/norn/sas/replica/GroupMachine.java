@@ -1,14 +1,17 @@
 package dev.norn.sas.replica;
 
+import dev.norn.sas.MemberStatus.Role;
 import dev.norn.sas.store.replica.RecordBatch;
 import dev.norn.sas.store.replica.ReplicaStore;
 import dev.norn.sas.store.replica.ReplicaStore.Sender;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 
@@ -71,15 +74,32 @@ final class GroupMachine extends BaseStateMachine {
         }
     }
 
-    /** The number of the last record that a majority has: asked of the leader, once it has seen that it leads. */
+    /**
+     * How this member is. Asked of the leader by a read, once it has seen that it leads, the number says what a
+     * majority has.
+     */
     @Override
     public CompletableFuture<Message> query(Message request) {
-        return CompletableFuture.completedFuture(
-                Message.valueOf(Long.toString(replica.acknowledged())));
+        try {
+            DivisionInfo info = getServer().join().getDivision(getGroupId()).getInfo();
+            boolean isUsable = failure == null && !sending.isOver();
+            Role role = !isUsable ? Role.UNUSABLE : replica.isLeader() ? Role.LEADER
+                    : info.getLeaderId() == null ? Role.CANDIDATE : Role.FOLLOWER;
+            return CompletableFuture.completedFuture(Message.valueOf(String.join(" ", role.name(),
+                    Long.toString(info.getCurrentTerm()), Long.toString(info.getLastAppliedIndex()),
+                    Long.toString(replica.acknowledged()))));
+        } catch (IOException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
-    static long number(Message answer) {
-        return Long.parseLong(answer.getContent().toString(StandardCharsets.UTF_8));
+    /** What {@link #query} answers. */
+    record Answer(Role role, long term, long applied, long number) {
+        static Answer of(Message message) {
+            String[] words = message.getContent().toString(StandardCharsets.UTF_8).split(" ");
+            return new Answer(Role.valueOf(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]),
+                    Long.parseLong(words[3]));
+        }
     }
 
     @Override

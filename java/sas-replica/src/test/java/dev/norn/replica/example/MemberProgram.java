@@ -1,9 +1,11 @@
 package dev.norn.replica.example;
 
+import dev.norn.sas.Group;
+import dev.norn.sas.Member;
+import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.SASException;
-import dev.norn.sas.replica.Member;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
@@ -22,6 +24,7 @@ public final class MemberProgram {
     private static final AtomicLong NAMES = new AtomicLong();
     private static final ReentrantReadWriteLock OPEN = new ReentrantReadWriteLock();
     private static volatile boolean isStopped;
+    private static volatile Store store;
     private static volatile Member member;
     private static Path directory;
     private static String name;
@@ -53,7 +56,8 @@ public final class MemberProgram {
     }
 
     private static void open() throws Exception {
-        member = Member.open(directory.resolve("store"), directory.resolve("raft"), name, PEERS);
+        store = Store.open(directory.resolve("store"), new Group(name, PEERS));
+        member = store.member();
         say("open");
     }
 
@@ -70,12 +74,12 @@ public final class MemberProgram {
                     while (member.number() < Long.parseLong(asked[1])) {
                         Thread.sleep(5);
                     }
-                    yield "state " + Transaction.read(() -> member.store().root("tallies", Tallies.class).describe());
+                    yield "state " + Transaction.read(() -> store.root("tallies", Tallies.class).describe());
                 }
                 case "outcome" ->
                     "outcome " + member.outcome(Long.parseLong(asked[1]), Long.parseLong(asked[2]));
                 default -> "fresh "
-                        + member.readFresh(() -> member.store().root("tallies", Tallies.class).describe());
+                        + member.readFresh(() -> store.root("tallies", Tallies.class).describe());
             };
         } catch (InterruptedException | RuntimeException e) {
             return "failed " + e;
@@ -101,7 +105,7 @@ public final class MemberProgram {
                 }
                 String its = client;
                 long start = System.nanoTime();
-                long total = Transaction.call(() -> member.store().root("tallies", Tallies.class).count(its));
+                long total = Transaction.call(() -> store.root("tallies", Tallies.class).count(its));
                 say("ack " + client + " " + ++count + " " + total + " " + (System.nanoTime() - start));
             } catch (OutcomeUnknown e) {
                 say("unknown " + client + " " + (count + 1) + " " + e.epoch() + " " + e.number());
@@ -121,7 +125,7 @@ public final class MemberProgram {
                 if (!member.isUsable()) {
                     OPEN.writeLock().lock();
                     try {
-                        member.close();
+                        store.close();
                         open();
                     } finally {
                         OPEN.writeLock().unlock();

@@ -15,6 +15,10 @@ public class Tallies {
         return ++total;
     }
 
+    public long total() {
+        return total;
+    }
+
     public String describe() {
         return total + " " + new TreeMap<>(counts);
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
+import dev.norn.sas.Group;
 import dev.norn.sas.Store;
 import dev.norn.replica.example.MemberProgram;
 import dev.norn.replica.example.Tallies;
@@ -157,14 +158,9 @@ class MemberTest {
         try (Store store = Store.create(seed, Store.Options.defaults().withLogBytes(1 << 20))) {
             store.setRoot("tallies", Factory.newInstanceIn(Tallies.class, store.container(Store.MAIN)));
         }
-        Member.found(seed);
-        for (String name : List.of("a", "b", "c")) {
-            Path store = Files.createDirectories(directory.resolve(name).resolve("store"));
-            try (var files = Files.list(seed)) {
-                for (Path file : files.filter(file -> !file.endsWith("pool")).toList()) {
-                    Files.copy(file, store.resolve(file.getFileName()));
-                }
-            }
+        List<String> names = List.of("a", "b", "c");
+        Group.found(seed, names.stream().map(name -> directory.resolve(name).resolve("store")).toList());
+        for (String name : names) {
             try (ServerSocket socket = new ServerSocket(0)) {
                 peers.put(name, "127.0.0.1:" + socket.getLocalPort());
             }

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 /** The files of a store's directory, by their names, and what to say when a file cannot be used. */
 public final class StoreFiles {
     private static final String NAMES = "store\\.properties(\\.new)?|pool|lock|redo\\.(log|unapplied)(\\.new)?"
-            + "|redo\\.lost-\\d+|.*\\.container(\\.new)?";
+            + "|redo\\.lost-\\d+|replica(\\.new)?|.*\\.container(\\.new)?";
 
     /** The file of the redo log. */
     public static final String LOG = "redo.log";

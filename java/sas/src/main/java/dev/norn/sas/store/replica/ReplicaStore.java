@@ -8,8 +8,10 @@ import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.heap.Range;
 import dev.norn.sas.store.log.Replay;
 import dev.norn.sas.store.log.Replication;
+import dev.norn.sas.store.memory.MemberFile;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.StoreFiles;
+import dev.norn.sas.store.memory.StoreSettings;
 import dev.norn.sas.store.transaction.Applier;
 import dev.norn.sas.store.transaction.AttachedStore;
 import dev.norn.sas.store.transaction.StoreTransaction;
@@ -42,6 +44,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class ReplicaStore {
     private static final long LOOK_NANOS = 100_000;
+    /** The ends of the names of the files that a copy has besides its settings. */
+    private static final List<String> COPIED = List.of(".container", StoreFiles.LOG, StoreFiles.UNAPPLIED);
 
     private final AttachedStore store;
     private final Applier applier;
@@ -64,7 +68,6 @@ public final class ReplicaStore {
      * @throws SASException if it is a member of a group
      */
     public static void prepare(Path directory) throws IOException {
-        Path mark = directory.resolve(StoreFiles.REPLICA);
         AttachedStore store = AttachedStore.attach(directory.toAbsolutePath());
         try {
             long known = find(store);
@@ -80,13 +83,26 @@ public final class ReplicaStore {
         } finally {
             store.close();
         }
-        Files.createFile(mark);
+        MemberFile.fresh().write(directory);
     }
 
-    /** Makes a copy of a member a member: a backup, or a copy of its files. */
-    public static void join(Path directory) throws IOException {
-        if (Files.notExists(directory.resolve(StoreFiles.REPLICA))) {
-            Files.createFile(directory.resolve(StoreFiles.REPLICA));
+    /** Copies a member that was never opened into a new directory, for another member. */
+    public static void copy(Path member, Path copy) throws IOException {
+        Path first = StoreFiles.firstMissing(copy);
+        Files.createDirectories(copy);
+        if (StoreFiles.find(copy) != null) {
+            throw new SASException(copy + " has files of a store already: a copy needs a new directory");
+        }
+        try (var files = Files.list(member)) {
+            for (Path file : files.filter(one -> COPIED.stream().anyMatch(one.toString()::endsWith)).toList()) {
+                StoreFiles.copy(file, copy.resolve(file.getFileName()));
+            }
+            StoreSettings.read(member).withPool(null).write(copy);
+            MemberFile.read(member).write(copy);
+        } catch (IOException | RuntimeException e) {
+            StoreFiles.remove(copy);
+            StoreFiles.removeEmpty(copy, first);
+            throw e;
         }
     }
 

@@ -1,0 +1,106 @@
+package dev.norn.sas.command;
+
+import dev.norn.sas.Group;
+import dev.norn.sas.MemberStatus;
+import dev.norn.sas.Store;
+import dev.norn.sas.exception.SASException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code sas found} and {@code sas status}: groups of members with the same store. */
+final class GroupCommands {
+    /** Kept, since a logger that nobody has forgets its level. */
+    private static final Logger RATIS = Logger.getLogger("org.apache.ratis");
+    private static final String LOGGING = "slf4j.internal.verbosity";
+
+    private GroupCommands() {}
+
+    /** Apache Ratis says on standard error that nothing takes its messages: only a developer wants to know. */
+    private static void requireQuiet() {
+        RATIS.setLevel(Level.WARNING);
+        if (System.getProperty(LOGGING) == null) {
+            System.setProperty(LOGGING, "ERROR");
+        }
+    }
+
+    /** The option that names a group's members. */
+    static final class Members {
+        @Option(names = "--group", paramLabel = "NAME=HOST:PORT", split = ",",
+                description = "all members of the group, for example a=10.0.0.1:7001,b=10.0.0.2:7001,c=10.0.0.3:7001; "
+                        + "the same at all members (default: as the member was opened last)")
+        private Map<String, String> members;
+
+        boolean isGiven() {
+            return members != null;
+        }
+
+        Map<String, String> of(Path store) {
+            requireQuiet();
+            if (members != null) {
+                return Group.requireValid(members);
+            }
+            Group last = Group.of(store);
+            if (last == null) {
+                throw new SASException("the member " + store + " was never opened: name its group with --group");
+            }
+            return last.members();
+        }
+    }
+
+    @Command(name = "found", description = {"Make a store the first member of a group, and copy it for the other "
+            + "members, one COPY for each: their machines get these directories.",
+        "No program uses the store. `sas server STORE --group` opens a member."})
+    static final class Found extends SasCommand.OnStore {
+        @Parameters(index = "1..*", paramLabel = "COPY", description = "new directories")
+        private List<Path> copies = List.of();
+
+        @Override
+        public Integer call() {
+            Group.found(directory(), copies);
+            return 0;
+        }
+
+        @Override
+        int run(Store store) {
+            return 0;
+        }
+    }
+
+    @Command(name = "status", description = {"Show the members of the store's group: role, term of the last election, "
+            + "index of the last entry of the group's log that the store has taken, number of the last transaction, "
+            + "and lag: how many acknowledged transactions the member has not.",
+        "The status is 1 if no member leads, or one is unreachable or not usable."})
+    static final class Status extends SasCommand.OnStore {
+        private static final String ROW = "%-12s %-11s %8s %10s %10s %8s  %s";
+
+        @picocli.CommandLine.Mixin
+        private Members members;
+
+        @Override
+        public Integer call() {
+            List<MemberStatus> all = Group.status(directory(), members.of(directory()));
+            print(String.format(ROW, "member", "role", "term", "applied", "number", "lag", "address"));
+            all.forEach(one -> print(String.format(ROW, one.name(),
+                    one.role().name().toLowerCase(java.util.Locale.ROOT), count(one.term()), count(one.applied()),
+                    count(one.number()), count(one.lag()), one.address())));
+            boolean isLed = all.stream().anyMatch(one -> one.role() == MemberStatus.Role.LEADER);
+            return isLed && all.stream().allMatch(one -> one.role() == MemberStatus.Role.LEADER
+                    || one.role() == MemberStatus.Role.FOLLOWER) ? 0 : 1;
+        }
+
+        private static String count(long number) {
+            return number < 0 ? "-" : Long.toString(number);
+        }
+
+        @Override
+        int run(Store store) {
+            return 0;
+        }
+    }
+}
