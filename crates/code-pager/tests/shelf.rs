@@ -75,9 +75,9 @@ fn every_image_is_read_as_it_was_written() {
                     }
                 }
             }
-            for room in 0..ROOMS {
-                assert_eq!(contents(&mut shelf, room), model[room], "{}", run.replay());
-                assert_eq!(shelf.verify(room).is_ok(), model[room].is_some(), "{}", run.replay());
+            for (room, image) in model.iter().enumerate() {
+                assert_eq!(contents(&mut shelf, room), *image, "{}", run.replay());
+                assert_eq!(shelf.verify(room).is_ok(), image.is_some(), "{}", run.replay());
             }
             assert_eq!(shelf.device().refusals(), 0);
         }
