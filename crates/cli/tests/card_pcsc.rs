@@ -1,9 +1,12 @@
 //! Applications of PC/SC take a card that `norn card serve` serves for a card: Debian's pcscd with the driver vpcd,
-//! pyscard and opensc-tool, under both protocols.
+//! pyscard and opensc-tool, under both protocols, also where the card is pulled out in the middle of commands.
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use norn_desk::Desk;
 
@@ -63,21 +66,38 @@ fn pcsc_applications_use_a_served_card() {
         let address = format!("127.0.0.1:{port}");
         let mut command = Command::new(env!("CARGO_BIN_EXE_norn"));
         command.args(["card", "serve"]).arg(desk.path(&card)).args(["--vpcd", &address, "--protocol", protocol]);
-        let server = Server(command.stdout(Stdio::null()).spawn().unwrap());
+        let mut server = Server(command.stdout(Stdio::null()).spawn().unwrap());
         let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-        let mut command = Command::new(if root { "unshare" } else { "sudo" });
+        let mut clients = Command::new(if root { "unshare" } else { "sudo" });
         if !root {
-            command.arg("unshare");
+            clients.arg("unshare");
         }
-        let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/card_clients.py");
-        command.args(["--mount", "sh", "-c", SCRIPT, "sh"]).arg(&config).arg(&clients).arg(protocol);
-        let output = command.stdin(Stdio::null()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/card_clients.py");
+        clients.args(["--mount", "sh", "-c", SCRIPT, "sh"]).arg(&config).arg(&script).arg(protocol);
+        clients.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut clients = clients.spawn().unwrap();
+        let mut said = String::new();
+        let mut pulls = 0;
+        for line in BufReader::new(clients.stdout.take().unwrap()).lines() {
+            said = line.unwrap();
+            if said == "pull" {
+                pulls += 1;
+                thread::sleep(Duration::from_micros(40_700 * pulls));
+                // Its process is killed while a command runs.
+                drop(server);
+                // Sooner the reader takes the card for the one that is gone.
+                thread::sleep(Duration::from_millis(1_500));
+                server = Server(command.spawn().unwrap());
+            }
+        }
+        let output = clients.wait_with_output().unwrap();
         assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(said.trim(), format!("{protocol}: all clients served"));
+        let served = format!("{protocol}: all clients served, ");
+        let money = said.strip_prefix(&served).unwrap_or_else(|| panic!("{said}")).replace(' ', "");
+        assert_eq!(pulls, 3);
         assert!(server.end().success());
         // The money is on the card that was taken out.
         let answered = desk.succeed(&format!("card apdu {card} 00A4040006F00000000201 8050000004"));
-        assert!(answered.ends_with("< 03840001 9000\n"), "{answered}");
+        assert!(answered.ends_with(&format!("< {money} 9000\n")), "{answered}, not {money}");
     }
 }
