@@ -1,6 +1,7 @@
 //! Applets on a card whose objects are on simulated flash, driven by APDUs, with power cuts.
 
 mod algorithms;
+mod arrays;
 mod channels;
 mod costs;
 mod damaged_images;

@@ -1,12 +1,13 @@
 //! `Util`: ranges of arrays of bytes.
 
-use norn_card_package::native_number;
+use norn_card_package::{Wrong, format, native_number};
 
 use super::{Bytes, Natives, Step, numbers};
 use crate::code::Code;
 use crate::crypto::Crypto;
-use crate::end::{Native, Trap};
+use crate::end::{Exception, Native, Trap};
 use crate::heap::PersistentHeap;
+use crate::objects::{Form, Objects};
 
 numbers! {
     ARRAY_COPY = "javacard/framework/Util" "arrayCopy" "([BS[BSS)S";
@@ -16,6 +17,7 @@ numbers! {
     MAKE_SHORT = "javacard/framework/Util" "makeShort" "(BB)S";
     GET_SHORT = "javacard/framework/Util" "getShort" "([BS)S";
     SET_SHORT = "javacard/framework/Util" "setShort" "([BSS)S";
+    SET_AT_ONCE = "javacardx/framework/util/ArrayLogic" "setAtOnce" "(Ljava/lang/Object;SI)V";
 }
 
 /// Bytes that pass through RAM at once.
@@ -59,6 +61,10 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
                 let to = self.bytes(first, second, 2)?;
                 self.write(to, &(third as i16).to_be_bytes())?;
                 second + 2
+            }
+            SET_AT_ONCE => {
+                self.set_at_once(first, second, third)?;
+                0
             }
             _ => return Ok(None),
         };
@@ -112,6 +118,25 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
         }
         let written = self.memory.write_bytes_outside(to.array, to.first, bytes);
         self.changed(written)
+    }
+
+    /// Sets an element of any array of numbers, which stays, whatever becomes of an open transaction.
+    fn set_at_once(&mut self, array: i32, index: i32, value: i32) -> Step<(), H, C> {
+        self.usable(array)?;
+        let Form::Array { kind, length, .. } = self.memory.form(array).map_err(Trap::objects)? else {
+            return Err(Trap::damaged(0, Wrong::Kind));
+        };
+        let Some(index) = u16::try_from(index).ok().filter(|index| *index < length) else {
+            return Err(Trap::Exception(Exception::Bounds));
+        };
+        let set = match self.memory.in_ram(array).map_err(Trap::objects)?.is_some() {
+            true => self.memory.set_element(array, index, kind, value),
+            false => {
+                let width = format::width(kind).unwrap_or(1) as usize;
+                self.memory.write_bytes_outside(array, index, &value.to_le_bytes()[..width])
+            }
+        };
+        self.changed(set)
     }
 
     /// -1, 0 or 1, by unsigned bytes; in a time that does not depend on them.

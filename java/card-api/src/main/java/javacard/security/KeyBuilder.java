@@ -1,5 +1,7 @@
 package javacard.security;
 
+import javacard.framework.JCSystem;
+
 /**
  * Makes keys: of AES, 128 and 256 bits, and of P-256, on flash or, secret and private ones, in RAM. Every other type
  * and length is refused with {@link CryptoException#NO_SUCH_ALGORITHM}, and so are keys that are set encrypted.
@@ -155,6 +157,9 @@ public class KeyBuilder {
     /** Bits of a modulus. */
     public static final short LENGTH_RSA_4096 = 4096;
 
+    /** Parameters of a curve, for keys that share them. */
+    public static final byte ALG_TYPE_EC_FP_PARAMETERS = 17;
+
     // Names of the specification for what this card does not carry out.
     public static final byte TYPE_DSA_PUBLIC = 7;
     public static final byte TYPE_DSA_PRIVATE = 8;
@@ -181,7 +186,6 @@ public class KeyBuilder {
     public static final byte ALG_TYPE_DH_PUBLIC = 14;
     public static final byte ALG_TYPE_DH_PRIVATE = 15;
     public static final byte ALG_TYPE_EC_F2M_PARAMETERS = 16;
-    public static final byte ALG_TYPE_EC_FP_PARAMETERS = 17;
     public static final byte ALG_TYPE_DSA_PARAMETERS = 18;
     public static final byte ALG_TYPE_DH_PARAMETERS = 19;
     public static final short LENGTH_RSA_512 = 512;
@@ -225,7 +229,7 @@ public class KeyBuilder {
      * Makes a key without a value.
      *
      * @param algorithmicKeyType an ALG_TYPE
-     * @param keyMemoryType a MEMORY_TYPE of {@link javacard.framework.JCSystem}
+     * @param keyMemoryType a MEMORY_TYPE of {@link JCSystem}
      * @param keyLength bits
      * @param keyEncryption whether its value is set encrypted; false
      * @return the key
@@ -233,6 +237,32 @@ public class KeyBuilder {
      */
     public static Key buildKey(byte algorithmicKeyType, byte keyMemoryType, short keyLength, boolean keyEncryption)
             throws CryptoException {
+        if (algorithmicKeyType == ALG_TYPE_EC_FP_PARAMETERS && keyMemoryType == JCSystem.MEMORY_TYPE_PERSISTENT) {
+            return new StoredParameters(keyLength);
+        }
         return buildKey(Keys.type(algorithmicKeyType, keyMemoryType), keyLength, keyEncryption);
+    }
+
+    /**
+     * Makes a key without a value, whose curve is that of another key: what is set in one is set in both.
+     *
+     * @param algorithmicKeyType {@link #ALG_TYPE_EC_FP_PUBLIC} or {@link #ALG_TYPE_EC_FP_PRIVATE}
+     * @param keyMemoryType a MEMORY_TYPE of {@link JCSystem}
+     * @param domainParameters a key of a curve, or of {@link #ALG_TYPE_EC_FP_PARAMETERS}
+     * @param keyEncryption whether its value is set encrypted; false
+     * @return the key
+     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM}; {@link CryptoException#ILLEGAL_VALUE} for
+     *     parameters of another kind
+     */
+    public static Key buildKeyWithSharedDomain(
+            byte algorithmicKeyType, byte keyMemoryType, Key domainParameters, boolean keyEncryption)
+            throws CryptoException {
+        if (keyEncryption) {
+            CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+        }
+        if (!(domainParameters instanceof StoredEcKey)) {
+            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+        }
+        return Keys.build(Keys.type(algorithmicKeyType, keyMemoryType), ((StoredEcKey) domainParameters).domain());
     }
 }

@@ -56,16 +56,31 @@ final class Keys {
                 }
                 break;
             case KeyBuilder.TYPE_EC_FP_PUBLIC:
-                return new StoredPublicKey(type, bits);
+                return new StoredPublicKey(type, bits, null);
             case KeyBuilder.TYPE_EC_FP_PRIVATE:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT:
-                return new StoredPrivateKey(type, bits, memory(type));
+                return new StoredPrivateKey(type, bits, memory(type), null);
             default:
                 break;
         }
         CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
         return null;
+    }
+
+    /** A key of a curve whose parameters are another's; NO_SUCH_ALGORITHM for other types. */
+    static Key build(byte type, StoredEcKey domain) {
+        switch (type) {
+            case KeyBuilder.TYPE_EC_FP_PUBLIC:
+                return new StoredPublicKey(type, domain.getSize(), domain);
+            case KeyBuilder.TYPE_EC_FP_PRIVATE:
+            case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT:
+                return new StoredPrivateKey(type, domain.getSize(), memory(type), domain);
+            default:
+                CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+                return null;
+        }
     }
 
     /** Whether there are keys of RSA of so many bits. */

@@ -1,6 +1,8 @@
 package javacard.security;
 
-/** A hash of data that come in pieces. SHA-1 and SHA-256 are carried out; a reset of the card forgets what came. */
+import javacard.framework.JCSystem;
+
+/** A hash of data that come in pieces, of the family of SHA-1 and SHA-2; a reset of the card forgets what came. */
 public abstract class MessageDigest {
     /** No hash. */
     public static final byte ALG_NULL = 0;
@@ -56,7 +58,8 @@ public abstract class MessageDigest {
     /**
      * Makes one.
      *
-     * @param algorithm {@link #ALG_SHA} or {@link #ALG_SHA_256}
+     * @param algorithm {@link #ALG_SHA}, {@link #ALG_SHA_224}, {@link #ALG_SHA_256}, {@link #ALG_SHA_384} or
+     *     {@link #ALG_SHA_512}
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
@@ -68,7 +71,8 @@ public abstract class MessageDigest {
     /**
      * Makes one that can go on from another's intermediate hash.
      *
-     * @param algorithm {@link #ALG_SHA} or {@link #ALG_SHA_256}
+     * @param algorithm {@link #ALG_SHA}, {@link #ALG_SHA_224}, {@link #ALG_SHA_256}, {@link #ALG_SHA_384} or
+     *     {@link #ALG_SHA_512}
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
@@ -116,4 +120,61 @@ public abstract class MessageDigest {
 
     /** Begins again. */
     public abstract void reset();
+
+    /** One for a single use, without {@code update}. After {@link #close} it throws ILLEGAL_USE. */
+    public static final class OneShot extends MessageDigest {
+        private MessageDigest one;
+
+        private OneShot() {
+        }
+
+        /**
+         * Makes one: two objects on flash and the RAM that {@link MessageDigest#getInstance} takes.
+         *
+         * @param algorithm the algorithm
+         * @return the object
+         * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+         */
+        public static final OneShot open(byte algorithm) throws CryptoException {
+            OneShot made = new OneShot();
+            made.one = getInstance(algorithm, false);
+            return made;
+        }
+
+        /** Has it deleted after this command, with what it keeps; once more, this does nothing. */
+        public void close() {
+            if (one != null) {
+                one = null;
+                JCSystem.requestObjectDeletion();
+            }
+        }
+
+        private MessageDigest one() {
+            if (one == null) {
+                CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+            }
+            return one;
+        }
+
+        public byte getAlgorithm() {
+            return one().getAlgorithm();
+        }
+
+        public byte getLength() {
+            return one().getLength();
+        }
+
+        public short doFinal(
+                byte[] inBuff, short inOffset, short inLength, byte[] outBuff, short outOffset) throws CryptoException {
+            return one().doFinal(inBuff, inOffset, inLength, outBuff, outOffset);
+        }
+
+        public void update(byte[] inBuff, short inOffset, short inLength) throws CryptoException {
+            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+        }
+
+        public void reset() {
+            one().reset();
+        }
+    }
 }

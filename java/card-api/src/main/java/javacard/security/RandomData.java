@@ -1,5 +1,7 @@
 package javacard.security;
 
+import javacard.framework.JCSystem;
+
 /** Random bytes. All that this card has are the runtime's, which are fit for keys. */
 public abstract class RandomData {
     /** Bytes that need not be secret. */
@@ -70,4 +72,56 @@ public abstract class RandomData {
      * @return what {@link #getInstance} was given
      */
     public abstract byte getAlgorithm();
+
+    /** One for a single use. After {@link #close} it throws ILLEGAL_USE. */
+    public static final class OneShot extends RandomData {
+        private RandomData one;
+
+        private OneShot() {
+        }
+
+        /**
+         * Makes one: two objects on flash and the RAM that {@link RandomData#getInstance} takes.
+         *
+         * @param algorithm the algorithm
+         * @return the object
+         * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+         */
+        public static final OneShot open(byte algorithm) throws CryptoException {
+            OneShot made = new OneShot();
+            made.one = getInstance(algorithm);
+            return made;
+        }
+
+        /** Has it deleted after this command, with what it keeps; once more, this does nothing. */
+        public void close() {
+            if (one != null) {
+                one = null;
+                JCSystem.requestObjectDeletion();
+            }
+        }
+
+        private RandomData one() {
+            if (one == null) {
+                CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+            }
+            return one;
+        }
+
+        public byte getAlgorithm() {
+            return one().getAlgorithm();
+        }
+
+        public void generateData(byte[] buffer, short offset, short length) throws CryptoException {
+            one().generateData(buffer, offset, length);
+        }
+
+        public short nextBytes(byte[] buffer, short offset, short length) throws CryptoException {
+            return one().nextBytes(buffer, offset, length);
+        }
+
+        public void setSeed(byte[] buffer, short offset, short length) {
+            one().setSeed(buffer, offset, length);
+        }
+    }
 }

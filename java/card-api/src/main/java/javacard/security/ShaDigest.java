@@ -3,7 +3,7 @@ package javacard.security;
 import javacard.framework.JCSystem;
 import javacard.framework.Util;
 
-/** SHA-1 and SHA-256, whose state is in RAM. */
+/** SHA-1 and SHA-2, whose state is in RAM. */
 final class ShaDigest extends InitializedMessageDigest {
     private final byte algorithm;
     private final byte[] state;

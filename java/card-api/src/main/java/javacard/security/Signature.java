@@ -1,5 +1,7 @@
 package javacard.security;
 
+import javacard.framework.JCSystem;
+
 /** Signatures, and codes that prove a key: ECDSA as a DER sequence, RSA, HMAC, CMAC, and CBC-MAC. */
 public abstract class Signature {
     /** ECDSA of SHA-1. */
@@ -156,7 +158,7 @@ public abstract class Signature {
     /**
      * Makes one.
      *
-     * @param algorithm {@link #ALG_ECDSA_SHA} or {@link #ALG_ECDSA_SHA_256}
+     * @param algorithm an ALG; of those that the card carries out, each has a line of its own above
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
@@ -369,4 +371,115 @@ public abstract class Signature {
     public abstract boolean verifyPreComputedHash(
             byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset, short sigLength)
             throws CryptoException;
+
+    /** One for a single use, without {@code update}. After {@link #close} it throws ILLEGAL_USE. */
+    public static final class OneShot extends Signature {
+        private Signature one;
+
+        private OneShot() {
+        }
+
+        /**
+         * Makes one: two objects on flash and the RAM that {@link Signature#getInstance} takes.
+         *
+         * @param messageDigestAlgorithm an ALG of {@link MessageDigest}
+         * @param cipherAlgorithm a SIG_CIPHER
+         * @param paddingAlgorithm a PAD of Cipher
+         * @return the object
+         * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+         */
+        public static final OneShot open(byte messageDigestAlgorithm, byte cipherAlgorithm, byte paddingAlgorithm)
+                throws CryptoException {
+            OneShot made = new OneShot();
+            made.one = getInstance(messageDigestAlgorithm, cipherAlgorithm, paddingAlgorithm, false);
+            return made;
+        }
+
+        /** Has it deleted after this command, with what it keeps; once more, this does nothing. */
+        public void close() {
+            if (one != null) {
+                one = null;
+                JCSystem.requestObjectDeletion();
+            }
+        }
+
+        private Signature one() {
+            if (one == null) {
+                CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+            }
+            return one;
+        }
+
+        public final void update(byte[] inBuff, short inOffset, short inLength) throws CryptoException {
+            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+        }
+
+        public void init(Key theKey, byte theMode) throws CryptoException {
+            one().init(theKey, theMode);
+        }
+
+        public void init(Key theKey, byte theMode, byte[] bArray, short bOff, short bLen) throws CryptoException {
+            one().init(theKey, theMode, bArray, bOff, bLen);
+        }
+
+        public void setInitialDigest(
+                byte[] initialDigestBuf,
+                short initialDigestOffset,
+                short initialDigestLength,
+                byte[] digestedMsgLenBuf,
+                short digestedMsgLenOffset,
+                short digestedMsgLenLength)
+                throws CryptoException {
+            one().setInitialDigest(
+                    initialDigestBuf,
+                    initialDigestOffset,
+                    initialDigestLength,
+                    digestedMsgLenBuf,
+                    digestedMsgLenOffset,
+                    digestedMsgLenLength);
+        }
+
+        public byte getAlgorithm() {
+            return one().getAlgorithm();
+        }
+
+        public byte getMessageDigestAlgorithm() {
+            return one().getMessageDigestAlgorithm();
+        }
+
+        public byte getCipherAlgorithm() {
+            return one().getCipherAlgorithm();
+        }
+
+        public byte getPaddingAlgorithm() {
+            return one().getPaddingAlgorithm();
+        }
+
+        public short getLength() throws CryptoException {
+            return one().getLength();
+        }
+
+        public short sign(
+                byte[] inBuff, short inOffset, short inLength, byte[] sigBuff, short sigOffset) throws CryptoException {
+            return one().sign(inBuff, inOffset, inLength, sigBuff, sigOffset);
+        }
+
+        public short signPreComputedHash(
+                byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset)
+                throws CryptoException {
+            return one().signPreComputedHash(hashBuff, hashOffset, hashLength, sigBuff, sigOffset);
+        }
+
+        public boolean verify(
+                byte[] inBuff, short inOffset, short inLength, byte[] sigBuff, short sigOffset, short sigLength)
+                throws CryptoException {
+            return one().verify(inBuff, inOffset, inLength, sigBuff, sigOffset, sigLength);
+        }
+
+        public boolean verifyPreComputedHash(
+                byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset, short sigLength)
+                throws CryptoException {
+            return one().verifyPreComputedHash(hashBuff, hashOffset, hashLength, sigBuff, sigOffset, sigLength);
+        }
+    }
 }

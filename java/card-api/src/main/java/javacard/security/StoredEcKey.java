@@ -8,21 +8,32 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
     /** The curves that the parameters leave, bit n for curve n. */
     private short curves;
 
-    StoredEcKey(byte type, short bits, boolean isPoint, byte memory) {
-        super(type, bits, bytes(bits, isPoint), memory);
+    /** The key that has the parameters, where they are not this one's. */
+    private final StoredEcKey domain;
+
+    /** The domain is null, or a key of the same size whose parameters are this one's. */
+    StoredEcKey(byte type, short bits, short bytes, byte memory, StoredEcKey domain) {
+        super(type, bits, bytes, memory);
+        this.domain = domain;
         curves = Algorithms.curves(bits, Algorithms.NONE, null, (short) 0, (short) 0);
         if (curves == 0) {
             CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
         }
     }
 
-    private static short bytes(short bits, boolean isPoint) {
-        short field = (short) ((bits + 7) / 8);
-        return isPoint ? (short) (2 * field + 1) : field;
+    /** Bytes of a number of a field. */
+    static short fieldBytes(short bits) {
+        return (short) ((bits + 7) / 8);
+    }
+
+    /** The key that has the parameters. */
+    final StoredEcKey domain() {
+        return domain == null ? this : domain;
     }
 
     /** The number of the curve: the first one that the parameters leave. */
     final byte curve() {
+        short curves = domain().curves;
         byte curve = 0;
         while ((curves >> curve & 1) == 0) {
             curve++;
@@ -38,11 +49,20 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
     }
 
     public boolean isInitialized() {
-        return has((byte) (VALUE | PARAMETERS));
+        return has(VALUE) && hasParameters();
+    }
+
+    /** Whether the curve's parameters are set. */
+    final boolean hasParameters() {
+        return domain().has(PARAMETERS);
     }
 
     /** Sets all parameters that were not set, as those of a curve. */
     final void addParameters(byte curve) {
+        if (domain != null) {
+            domain.addParameters(curve);
+            return;
+        }
         short one = (short) (1 << curve);
         if (curves != one) {
             curves = one;
@@ -55,6 +75,10 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
     }
 
     private void setParameter(byte which, byte[] buffer, short offset, short length) {
+        if (domain != null) {
+            domain.setParameter(which, buffer, offset, length);
+            return;
+        }
         short left = (short) (curves & Algorithms.curves(getSize(), which, buffer, offset, length));
         if (left == 0) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
@@ -68,7 +92,7 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
     }
 
     private short parameter(byte which, byte[] buffer, short offset) {
-        require(flag(which));
+        domain().require(flag(which));
         return Algorithms.parameter(curve(), which, buffer, offset);
     }
 
@@ -104,7 +128,7 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
         if (K != 1) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
-        add(COFACTOR);
+        domain().add(COFACTOR);
     }
 
     public short getField(byte[] buffer, short offset) {
@@ -128,7 +152,7 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
     }
 
     public short getK() {
-        require(COFACTOR);
+        domain().require(COFACTOR);
         return 1;
     }
 
@@ -137,7 +161,7 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
         StoredEcKey other = (StoredEcKey) ecKey;
-        other.require(PARAMETERS);
+        other.domain().require(PARAMETERS);
         boolean isOwn = begin();
         addParameters(other.curve());
         commit(isOwn);

@@ -1,9 +1,9 @@
 package javacard.security;
 
-/** A private key of P-256. */
+/** A private key of a curve. */
 final class StoredPrivateKey extends StoredEcKey implements ECPrivateKey {
-    StoredPrivateKey(byte type, short bits, byte memory) {
-        super(type, bits, false, memory);
+    StoredPrivateKey(byte type, short bits, byte memory, StoredEcKey domain) {
+        super(type, bits, fieldBytes(bits), memory, domain);
     }
 
     public void setS(byte[] buffer, short offset, short length) {

@@ -1,12 +1,13 @@
 package javacardx.crypto;
 
+import javacard.framework.JCSystem;
 import javacard.security.CryptoException;
 import javacard.security.Key;
 import javacard.security.MessageDigest;
 
 /**
- * Ciphers. AES is carried out, in CBC and ECB, without padding and with that of ISO 9797, method 2. The end of an
- * operation and a reset of the card set the initial vector of CBC to 0.
+ * Ciphers: AES and DES in CBC and ECB, AES with a counter, and RSA. The end of an operation and a reset of the card set
+ * the initial vector of CBC to 0.
  */
 public abstract class Cipher {
     /** AES in CBC, whatever the length of the key; whole blocks. */
@@ -160,8 +161,7 @@ public abstract class Cipher {
     /**
      * Makes one.
      *
-     * @param algorithm {@link #ALG_AES_BLOCK_128_CBC_NOPAD}, {@link #ALG_AES_BLOCK_128_ECB_NOPAD},
-     *     {@link #ALG_AES_CBC_ISO9797_M2} or {@link #ALG_AES_ECB_ISO9797_M2}
+     * @param algorithm an ALG; of those that the card carries out, each has a line of its own above
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
@@ -184,8 +184,11 @@ public abstract class Cipher {
     /**
      * Makes one.
      *
-     * @param cipherAlgorithm {@link #CIPHER_AES_CBC} or {@link #CIPHER_AES_ECB}
-     * @param paddingAlgorithm {@link #PAD_NOPAD} or {@link #PAD_ISO9797_M2}
+     * @param cipherAlgorithm {@link #CIPHER_AES_CBC}, {@link #CIPHER_AES_ECB}, {@link #CIPHER_DES_CBC},
+     *     {@link #CIPHER_DES_ECB} or {@link #CIPHER_RSA}
+     * @param paddingAlgorithm {@link #PAD_NOPAD}, {@link #PAD_ISO9797_M1}, {@link #PAD_ISO9797_M2} or
+     *     {@link #PAD_PKCS5} for blocks; {@link #PAD_NOPAD}, {@link #PAD_PKCS1} or one of OAEP with SHA-1 or SHA-2
+     *     for RSA
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
@@ -287,4 +290,72 @@ public abstract class Cipher {
      */
     public abstract short update(byte[] inBuff, short inOffset, short inLength, byte[] outBuff, short outOffset)
             throws CryptoException;
+
+    /** One for a single use, without {@code update}. After {@link #close} it throws ILLEGAL_USE. */
+    public static final class OneShot extends Cipher {
+        private Cipher one;
+
+        private OneShot() {
+        }
+
+        /**
+         * Makes one: two objects on flash and the RAM that {@link Cipher#getInstance} takes.
+         *
+         * @param cipherAlgorithm a CIPHER
+         * @param paddingAlgorithm a PAD
+         * @return the object
+         * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+         */
+        public static final OneShot open(byte cipherAlgorithm, byte paddingAlgorithm) throws CryptoException {
+            OneShot made = new OneShot();
+            made.one = getInstance(cipherAlgorithm, paddingAlgorithm, false);
+            return made;
+        }
+
+        /** Has it deleted after this command, with what it keeps; once more, this does nothing. */
+        public void close() {
+            if (one != null) {
+                one = null;
+                JCSystem.requestObjectDeletion();
+            }
+        }
+
+        private Cipher one() {
+            if (one == null) {
+                CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+            }
+            return one;
+        }
+
+        public short update(
+                byte[] inBuff, short inOffset, short inLength, byte[] outBuff, short outOffset) throws CryptoException {
+            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+            return 0;
+        }
+
+        public void init(Key theKey, byte theMode) throws CryptoException {
+            one().init(theKey, theMode);
+        }
+
+        public void init(Key theKey, byte theMode, byte[] bArray, short bOff, short bLen) throws CryptoException {
+            one().init(theKey, theMode, bArray, bOff, bLen);
+        }
+
+        public byte getAlgorithm() {
+            return one().getAlgorithm();
+        }
+
+        public byte getCipherAlgorithm() {
+            return one().getCipherAlgorithm();
+        }
+
+        public byte getPaddingAlgorithm() {
+            return one().getPaddingAlgorithm();
+        }
+
+        public short doFinal(
+                byte[] inBuff, short inOffset, short inLength, byte[] outBuff, short outOffset) throws CryptoException {
+            return one().doFinal(inBuff, inOffset, inLength, outBuff, outOffset);
+        }
+    }
 }
