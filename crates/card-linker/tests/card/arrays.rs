@@ -1,6 +1,8 @@
 //! `ArrayLogic` and `SensitiveArrays` against a model; objects of one use; keys that share a curve.
 
-use norn_card_linker::link;
+use std::sync::OnceLock;
+
+use norn_card_linker::{LinkedPackage, link};
 use norn_card_vm::Card;
 
 use crate::javac::sources;
@@ -17,15 +19,21 @@ const IS_NULL: u16 = 0x8002;
 const ILLEGAL_VALUE: u16 = 0x8011;
 const MISMATCHED: u16 = 0x8012;
 
+fn package() -> &'static LinkedPackage {
+    static PACKAGE: OnceLock<LinkedPackage> = OnceLock::new();
+    PACKAGE.get_or_init(|| {
+        let linked = linked();
+        let texts = [("arrays/Arrays.java", include_str!("../programs/card/arrays/Arrays.java"))];
+        let (_, classes) = sources("card-arrays", &texts, &[&linked.lang, &linked.main]);
+        let exports = std::slice::from_ref(&linked.api.exports);
+        link(&read(&classes), exports, &config(&ARRAYS[..6], &[(&ARRAYS, "arrays/Arrays")]))
+            .unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
 fn card_with_arrays() -> TestCard {
-    let linked = linked();
-    let texts = [("arrays/Arrays.java", include_str!("../programs/card/arrays/Arrays.java"))];
-    let (_, classes) = sources("card-arrays", &texts, &[&linked.lang, &linked.main]);
-    let exports = std::slice::from_ref(&linked.api.exports);
-    let package = link(&read(&classes), exports, &config(&ARRAYS[..6], &[(&ARRAYS, "arrays/Arrays")]))
-        .unwrap_or_else(|error| panic!("{error}"));
     let mut card = new_card();
-    card.install_package(&package.image).unwrap();
+    card.install_package(&package().image).unwrap();
     card.install_applet(aid(&ARRAYS), aid(&ARRAYS), &[]).unwrap();
     assert_eq!(status(&mut card, &select(&ARRAYS)), 0x9000);
     card
