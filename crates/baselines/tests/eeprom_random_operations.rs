@@ -4,9 +4,10 @@
 mod either;
 
 use either::{Failure, Op, Pair, from_environment, read_back};
-use norn_baselines::{EepromHeap, EepromMountError, ObjectHeap};
+use norn_baselines::{EepromHeap, EepromMountError};
 use norn_flash::Collected;
 use norn_flash_sim::{EepromSim, NorSim, catalogue};
+use norn_heap::ObjectHeap;
 use norn_object_heap::{Config, Heap};
 
 fn check(heap: &mut EepromHeap<EepromSim>, context: &dyn Fn() -> String) {

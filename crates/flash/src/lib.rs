@@ -89,6 +89,7 @@ mod partition;
 mod recognition;
 mod sectors;
 mod shared;
+mod store_error;
 
 #[cfg(feature = "alloc")]
 pub use audit::Collected;
@@ -112,3 +113,4 @@ pub use partition::{NandPartition, NandRangeError, NorPartition, NorRangeError, 
 pub use recognition::{Recognised, StatedGeometry, TenantKind, find_unit_head};
 pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};
 pub use shared::{Lock, NandTenant, NorTenant, Shared, Tenancy};
+pub use store_error::StoreError;

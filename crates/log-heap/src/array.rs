@@ -22,15 +22,14 @@
 //! note when it was created; before a slot is given to something new, all that is not there was taken away.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, CreateError, Layout, Ref, StoreError};
 
-use crate::error::{AccessError, CreateError, StoreError};
 use crate::format::{Class, Entry, HEADED_AT, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, SplitShape, Stream};
 use crate::heap::{HEADER_MAX, LogHeapIn, SLOTS_BY_TOP};
-use crate::layout::Layout;
 use crate::log::Intent;
+use crate::map::next_generation;
 use crate::object::{Replacement, Sector, Source};
 use crate::reclaim::Reclamation;
-use crate::reference::Ref;
 use crate::space::Reason;
 use crate::units::UnitRows;
 
@@ -141,7 +140,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         for number in 0..shape.sections() {
             let (index, count) = (head.index + 1 + number as u16, shape.elements_of(number));
             let generation = match self.reclamation().objects.map.lookup(Owner::object(index))? {
-                Entry::Nowhere(last) => Ref::next_generation(last),
+                Entry::Nowhere(last) => next_generation(last),
                 Entry::At(_) => return Err(CreateError::NoReferences),
             };
             let layout = Layout::uniform(usize::from(count), shape.width);
@@ -174,7 +173,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
             match self.reclamation().objects.map.lookup(Owner::object(slot as u16))? {
                 Entry::Nowhere(last) if !self.reclamation().has_note(slot as u16)? => {
                     if slot == start {
-                        generation = Ref::next_generation(last);
+                        generation = next_generation(last);
                     }
                     if slot + 1 - start == count {
                         return Ok((start as u16, generation));

@@ -10,8 +10,8 @@
 //! 6. Each section belongs to a split array, which has all of its sections.
 
 use norn_flash::{Address, Auditor, Marks, Nor, Violation};
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{Entry, FANOUT, Granule, Owner, Place, SectorKind};
 use crate::heap::{LogHeapIn, SLOTS_BY_TOP};
 use crate::object::Sector;

@@ -7,25 +7,13 @@
 use core::cmp::Ordering;
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, Elements, Ref, StoreError, TransactionError};
 
 use crate::array::SECTION_BYTES_MAX;
-use crate::error::{AccessError, StoreError, TransactionError};
 use crate::format::{Class, SplitShape};
 use crate::heap::{LogHeapIn, expect_width};
 use crate::object::Sector;
-use crate::reference::Ref;
 use crate::units::UnitRows;
-
-/// A range of elements of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elements {
-    /// The array.
-    pub array: Ref,
-    /// Index of the first element.
-    pub first: usize,
-    /// Number of elements; none is allowed.
-    pub count: usize,
-}
 
 /// An array: its first sector, and its shape, which a small one has in one section.
 #[derive(Clone, Copy)]
@@ -262,7 +250,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
                 let (count, width) = (sector.header.count, self.reclamation().objects.extent(&sector, 0)?.width as u8);
                 SplitShape { count: u32::from(count), width, section_elements: count, is_there: true }
             }
-            _ => return Err(AccessError::WrongKind),
+            _ => return Err(AccessError::WrongKind(reference)),
         };
         if shape.width == 0 || u32::from(shape.section_elements.max(1)) * u32::from(shape.width) > MAX {
             return Err(self.broken(&sector, "an array whose elements no section can hold"));

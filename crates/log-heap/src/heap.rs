@@ -3,16 +3,15 @@
 //! A call that changes something first makes room, then says in the log what it is about to do, then programs what is
 //! not reachable, and last the one place that makes it so.
 
-use norn_flash::Nor;
+use norn_flash::{MountError, Nor};
+use norn_heap::{AccessError, CreateError, Info, Kind, Layout, ObjectHeap, Ref, StoreError, Violation, Widths};
 
-use crate::error::{AccessError, CreateError, MountError, StoreError};
-use crate::format::{Class, DIRECTORY, Entry, HEADER_BYTES, Header, Owner, SectorKind, Stream};
-use crate::layout::{Info, Kind, Layout, Widths};
+use crate::format::{Class, DIRECTORY, Entry, HEADED_AT, HEADER_BYTES, Header, Owner, SectorKind, Stream};
 use crate::log::{Intent, Log};
+use crate::map::next_generation;
 use crate::medium::Medium;
 use crate::object::{Extent, Replacement, Sector, Source, TailRoom};
 use crate::reclaim::Reclamation;
-use crate::reference::Ref;
 use crate::space::Reason;
 use crate::units::{UnitRow, UnitRows};
 
@@ -30,8 +29,8 @@ pub struct LogHeapIn<D, M> {
     slot_hint: u32,
 }
 
-// The state of a heap on 64 units, beside the device.
-const _: () = assert!(size_of::<LogHeapIn<(), [UnitRow; 64]>>() <= 512);
+// The state of a heap on 64 units, beside the device, on a processor of 32 bits.
+const _: () = assert!(size_of::<usize>() > 4 || size_of::<LogHeapIn<(), [UnitRow; 64]>>() <= 512);
 
 /// A heap that holds the rows of its unit table itself.
 pub type LogHeap<D, const UNITS: usize> = LogHeapIn<D, [UnitRow; UNITS]>;
@@ -111,6 +110,11 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.reclamation.objects.map.space.log.units.medium.into_device()
     }
 
+    /// What the last call that failed with `Corrupted` found, and where.
+    pub const fn corruption(&self) -> Option<Violation> {
+        self.reclamation.objects.map.space.log.units.medium.corruption()
+    }
+
     pub(crate) const fn log(&self) -> &Log<D, M> {
         &self.reclamation.objects.map.space.log
     }
@@ -152,7 +156,6 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// Creates an object or a small array.
     pub(crate) fn create_as(&mut self, layout: Layout<'_>, class: Class) -> Result<Ref, CreateError<D::Error>> {
         self.expect_running()?;
-        let layout = layout.simplified();
         let header = Header { class, ..self.header_of(&layout)? };
         let (slot, generation) = self.find_slot()?;
         self.write_new(Header { index: slot, generation, ..header }, layout)?;
@@ -185,20 +188,22 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         if let Some(field) = (0..count).find(|&field| layout.width(field) == 0) {
             return Err(CreateError::ZeroWidth { field });
         }
-        if layout.header.len() > HEADER_MAX {
-            return Err(CreateError::HeaderTooLarge { bytes: layout.header.len() });
+        if layout.header().len() > HEADER_MAX {
+            return Err(CreateError::HeaderTooLarge { max: HEADER_MAX as u32 });
         }
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
-        let granules = geometry.granules(HEADER_BYTES + layout.content_bytes());
-        let (kind, width, most) = match layout.widths {
-            Widths::Uniform { width, .. } if layout.header.is_empty() => (SectorKind::Uniform, width, geometry.room()),
-            Widths::Each(_) if layout.header.is_empty() => {
+        let granules = geometry.granules(HEADER_BYTES + content_bytes(layout));
+        let (kind, width, most) = match layout.widths() {
+            Widths::Uniform { width, .. } if layout.header().is_empty() => {
+                (SectorKind::Uniform, width, geometry.room())
+            }
+            Widths::Each(_) if layout.header().is_empty() => {
                 (SectorKind::Various, granules.min(255) as u8, geometry.room().min(255))
             }
             _ => (SectorKind::Headed, granules.min(255) as u8, geometry.room().min(255)),
         };
         if granules > most {
-            return Err(CreateError::TooLarge { granules_max: most });
+            return Err(CreateError::TooLarge { max: most * geometry.granule_bytes });
         }
         Ok(Header { kind, class: Class::Object, index: 0, generation: 0, count: count as u8, width, tail: 0 })
     }
@@ -209,7 +214,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         for slot in self.slot_hint..Ref::SLOTS {
             if let Entry::Nowhere(last) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
                 self.slot_hint = slot;
-                return Ok((slot as u16, Ref::next_generation(last)));
+                return Ok((slot as u16, next_generation(last)));
             }
         }
         self.slot_hint = Ref::SLOTS;
@@ -261,24 +266,40 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 
     /// What an object or an array is.
     ///
-    /// Cost: a look-up and the tail of the first sector.
+    /// Cost: a look-up, and two bytes of an object with a header; of a split array also the tail of its head.
     ///
     /// # Errors
     /// `Stale`; the store's.
     pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
         self.expect_running()?;
         let sector = self.find(reference)?;
-        let used = self.reclamation.objects.tail(&sector, None)?.used;
-        let tail = (used, sector.header.tail);
-        if sector.header.class == Class::Split {
-            let shape = self.reclamation.shape(&sector)?;
-            let data_bytes = shape.count.saturating_mul(u32::from(shape.width));
-            let (kind, count) = (Kind::Array, shape.count as usize);
-            return Ok(Info { kind, count, data_bytes, sections: shape.sections(), tail });
-        }
-        let data_bytes = self.reclamation.objects.data_bytes(&sector)?;
-        let kind = if sector.header.class == Class::Array { Kind::Array } else { Kind::Object };
-        Ok(Info { kind, count: usize::from(sector.header.count), data_bytes, sections: 0, tail })
+        let header_bytes = self.reclamation.objects.parts(&sector)?.header.width as usize;
+        let (kind, count, data_bytes) = match sector.header.class {
+            Class::Split => {
+                let shape = self.reclamation.shape(&sector)?;
+                (Kind::Array, shape.count as usize, shape.count.saturating_mul(u32::from(shape.width)))
+            }
+            class => {
+                let kind = if class == Class::Array { Kind::Array } else { Kind::Object };
+                (kind, usize::from(sector.header.count), self.reclamation.objects.data_bytes(&sector)?)
+            }
+        };
+        Ok(Info { kind, count, data_bytes, header_bytes })
+    }
+
+    /// How what `reference` names is kept.
+    ///
+    /// Cost: a look-up and the tail of the first sector.
+    ///
+    /// # Errors
+    /// `Stale`; the store's.
+    pub fn sector_info(&mut self, reference: Ref) -> Result<SectorInfo, AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        let is_split = sector.header.class == Class::Split;
+        let sections = if is_split { self.reclamation.shape(&sector)?.sections() } else { 0 };
+        let tail_used = self.reclamation.objects.tail(&sector, None)?.used;
+        Ok(SectorInfo { sections, tail_used, tail: sector.header.tail })
     }
 
     /// The width of a field in bytes.
@@ -440,7 +461,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let room = geometry.room().min(255) * geometry.granule_bytes;
         let bytes_max = room.saturating_sub(parts.bytes_with_header(0, data)).min(HEADER_MAX as u32);
         if bytes as u32 > bytes_max {
-            return Err(AccessError::HeaderTooLarge { bytes_max });
+            return Err(AccessError::HeaderTooLarge { max: bytes_max });
         }
         let granules = geometry.granules(parts.bytes_with_header(bytes as u32, data));
         Ok(Header { kind: SectorKind::Headed, width: granules as u8, ..sector.header })
@@ -509,7 +530,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// The sector of an object.
     fn find_object(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
         let sector = self.find(reference)?;
-        if sector.header.class == Class::Object { Ok(sector) } else { Err(AccessError::WrongKind) }
+        if sector.header.class == Class::Object { Ok(sector) } else { Err(AccessError::WrongKind(reference)) }
     }
 
     /// The sector that is in a slot.
@@ -530,6 +551,32 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
             _ => Err(AccessError::OutOfRange { count: u32::from(count) }),
         }
     }
+}
+
+impl<D: Nor, M: UnitRows> ObjectHeap for LogHeapIn<D, M> {
+    norn_heap::object_heap_by_methods!(D::Error);
+}
+
+/// How an object or array is kept, beside what [`Info`] says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectorInfo {
+    /// Sections of an array that is split; 0 of what is in one sector.
+    pub sections: u32,
+    /// Places of its tail that are used; of the first sector of a split array.
+    pub tail_used: u8,
+    /// Places of that tail.
+    pub tail: u8,
+}
+
+/// Bytes of the fields, of the table of their widths where there is one, and of the header with its lengths.
+fn content_bytes(layout: &Layout<'_>) -> u32 {
+    let table = match layout.widths() {
+        Widths::Uniform { .. } => 0,
+        Widths::Each(widths) => widths.len() as u32,
+    };
+    let header = layout.header().len() as u32;
+    let header = if header == 0 { 0 } else { HEADED_AT - HEADER_BYTES + header };
+    layout.data_bytes() + table + header
 }
 
 /// The first slot of objects; the one before is that of the first directory of roots.

@@ -35,10 +35,8 @@ extern crate std;
 mod array;
 mod audit;
 mod elements;
-mod error;
 pub mod format;
 mod heap;
-mod layout;
 mod log;
 mod map;
 mod medium;
@@ -46,17 +44,16 @@ mod mount;
 mod notes;
 mod object;
 mod reclaim;
-mod reference;
 mod root;
 mod shape;
 mod space;
 mod transaction;
 mod units;
 
-pub use elements::Elements;
-pub use error::{AccessError, CreateError, MountError, StoreError, TransactionError};
-pub use heap::{LogHeap, LogHeapIn};
-pub use layout::{Info, Kind, Layout, Widths};
-pub use reference::Ref;
-pub use root::NAME_BYTES_MAX;
+pub use heap::{LogHeap, LogHeapIn, SectorInfo};
+pub use norn_flash::MountError;
+pub use norn_heap::{
+    AccessError, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap, Ref, StoreError,
+    TransactionError, Violation, Widths,
+};
 pub use units::{UnitRow, UnitRows};

@@ -23,8 +23,8 @@
 //! in doubt; the log's unit and the next two have the role [`Role::Log`].
 
 use norn_flash::{EraseUnit, Nor};
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{Entry, Granule, LEVELS_MAX, NEVER, Owner, Place, Record, Stream, Tails};
 use crate::medium::Medium;
 use crate::units::{Role, UnitRows, Units};

@@ -14,8 +14,8 @@
 //! While a mount settles, entries on the path to the owner in doubt are those that the log has written down.
 
 use norn_flash::Nor;
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{
     Change, Class, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header, LEVELS_MAX, NEVER,
     Owner, Place, SectorKind, Stream,
@@ -38,6 +38,11 @@ pub(crate) struct Node {
 }
 
 const EMPTY: [Entry; FANOUT as usize] = [Entry::Nowhere(NEVER); FANOUT as usize];
+
+/// The generation of the next object in a slot whose last one had this.
+pub(crate) const fn next_generation(last: u16) -> u16 {
+    if last >= NEVER - 1 { 1 } else { last + 1 }
+}
 
 /// The map, above the space.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 //! Invariant: after a failure every call is refused until [`Medium::restart`].
 
 use norn_flash::{Address, EraseUnit, Guard, GuardError, Nor, Violation};
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{GRANULE_BYTES_MAX, Geometry, Granule, Place};
 
 /// A device, refused after its first failure, and its geometry.
@@ -12,13 +12,15 @@ use crate::format::{GRANULE_BYTES_MAX, Geometry, Granule, Place};
 pub(crate) struct Medium<D> {
     device: Guard<D>,
     geometry: Geometry,
+    /// What was found last that must not be there.
+    corruption: Option<Violation>,
 }
 
 impl<D: Nor> Medium<D> {
     /// A device that is not asked for anything before it is [restarted](Self::restart).
     pub(crate) const fn unstarted(device: D) -> Self {
         let geometry = Geometry { granule_bytes: 4, unit_granules: 1, unit_count: 0 };
-        Medium { device: Guard::unstarted(device), geometry }
+        Medium { device: Guard::unstarted(device), geometry, corruption: None }
     }
 
     /// Restarts the device, whose part has this geometry.
@@ -53,7 +55,7 @@ impl<D: Nor> Medium<D> {
     }
 
     fn address(&self, granule: Granule, byte: u32) -> Address {
-        Address(granule.0 * self.geometry.granule_bytes + byte)
+        Address(granule.0.saturating_mul(self.geometry.granule_bytes).saturating_add(byte))
     }
 
     /// Reads from a byte of what begins at `granule`.
@@ -91,7 +93,13 @@ impl<D: Nor> Medium<D> {
     }
 
     /// That something at `granule` must not be there.
-    pub(crate) fn corrupted(&self, granule: Granule, what: &'static str) -> StoreError<D::Error> {
-        StoreError::Corrupted(Violation { address: self.address(granule, 0), what })
+    pub(crate) fn corrupted(&mut self, granule: Granule, what: &'static str) -> StoreError<D::Error> {
+        self.corruption = Some(Violation { address: self.address(granule, 0), what });
+        StoreError::Corrupted
+    }
+
+    /// What was found last that must not be there.
+    pub(crate) const fn corruption(&self) -> Option<Violation> {
+        self.corruption
     }
 }

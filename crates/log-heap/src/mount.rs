@@ -26,9 +26,9 @@
 //! | a spare place of a node | the path to the owner of the last `Rewrite` | new nodes, as they were read (5) |
 //! | an erase, a unit's head | nothing: nothing in it is live, and it is erased before it is used | – |
 
-use norn_flash::{GuardError, Nor, NorPart, Violation};
+use norn_flash::{GuardError, MountError, Nor, NorPart};
+use norn_heap::StoreError;
 
-use crate::error::{MountError, StoreError};
 use crate::format::{Class, Entry, FANOUT, Geometry, Granule, Owner, Stream, Tails};
 use crate::heap::SLOTS_BY_TOP;
 use crate::log::{Doubt, Intent, LogEnd, Note};
@@ -87,11 +87,11 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     fn concluded(&mut self, result: Result<(), StoreError<D::Error>>) -> Result<(), MountError<D::Error>> {
         result.map_err(|error| {
             self.objects.map.medium().halt();
-            match error {
-                StoreError::Device(error) => MountError::Device(error),
-                StoreError::Corrupted(violation) => MountError::Corrupted(violation),
-                StoreError::Halted => MountError::NotFormatted,
-                StoreError::Full => MountError::Unsuitable("no free unit to settle in"),
+            match (error, self.objects.map.medium().corruption()) {
+                (StoreError::Device(error), _) => MountError::Device(error),
+                (StoreError::Corrupted, Some(violation)) => MountError::Corrupted(violation),
+                (StoreError::Full, _) => MountError::Unsuitable("no free unit to settle in"),
+                _ => MountError::NotFormatted,
             }
         })
     }
@@ -261,10 +261,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
                 self.leftover.now |= header.class == Class::Split;
                 Ok(())
             }
-            _ => Err(StoreError::Corrupted(Violation {
-                address: norn_flash::Address(at.0.saturating_mul(geometry.granule_bytes)),
-                what: "a map entry that leads to no sector of its owner",
-            })),
+            _ => Err(self.objects.map.medium().corrupted(at, "a map entry that leads to no sector of its owner")),
         }
     }
 }

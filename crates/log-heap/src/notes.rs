@@ -17,8 +17,8 @@
 //! the next log, where it counts instead.
 
 use norn_flash::Nor;
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{Entry, Granule, Place, Record};
 use crate::log::{Log, Note, Notes};
 use crate::units::{Role, UnitRows};

@@ -22,12 +22,11 @@
 //! settled them.
 
 use norn_flash::Nor;
+use norn_heap::{Layout, StoreError, Widths};
 
-use crate::error::StoreError;
 use crate::format::{
     DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, Place, SectorKind, Stream,
 };
-use crate::layout::{Layout, Widths};
 use crate::map::Map;
 use crate::medium::Medium;
 use crate::units::UnitRows;
@@ -562,17 +561,17 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
 
 /// What a new object holds from byte `start` on: lengths, widths and header; the values are zero.
 fn fill_new(layout: Layout<'_>, start: u32, chunk: &mut [u8]) {
-    let (width, table): (u8, &[u8]) = match layout.widths {
+    let (width, table): (u8, &[u8]) = match layout.widths() {
         Widths::Uniform { width, .. } => (width, &[]),
         Widths::Each(widths) => (0, widths),
     };
     let mut at = HEADER_BYTES;
-    if !layout.header.is_empty() {
-        overlay(chunk, start, at, &[layout.header.len() as u8, width]);
+    if !layout.header().is_empty() {
+        overlay(chunk, start, at, &[layout.header().len() as u8, width]);
         at = HEADED_AT;
     }
     overlay(chunk, start, at, table);
-    overlay(chunk, start, at + table.len() as u32, layout.header);
+    overlay(chunk, start, at + table.len() as u32, layout.header());
 }
 
 /// Puts `bytes`, which begin at byte `at` of a sector, into a chunk that begins at `start`.

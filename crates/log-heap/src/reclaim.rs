@@ -11,8 +11,8 @@
 //! map does not lead to that one. Where a live sector was not found, the unit is reported as corrupted.
 
 use norn_flash::{EraseUnit, Nor};
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{Entry, Granule, HEADER_BYTES, Header, Owner, SectorKind, Stream, Tails};
 use crate::log::Intent;
 use crate::medium::Medium;

@@ -18,18 +18,13 @@
 //! Invariants: a name is in one directory, once; a directory is never deleted.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, CreateError, Layout, NAME_BYTES_MAX, Ref, StoreError};
 
-use crate::error::{AccessError, CreateError, StoreError};
 use crate::format::{DIRECTORY, Header, SectorKind};
 use crate::heap::{HEADER_MAX, LogHeapIn};
-use crate::layout::Layout;
 use crate::object::{Replacement, Sector};
-use crate::reference::Ref;
 use crate::space::Reason;
 use crate::units::UnitRows;
-
-/// Longest name of a root in bytes.
-pub const NAME_BYTES_MAX: usize = 32;
 
 /// Bytes of an entry before the name: a reference, and the name's length.
 const ENTRY_HEAD: usize = 5;

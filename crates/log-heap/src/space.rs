@@ -6,8 +6,8 @@
 //! Invariants: an open unit was opened since the mount, and every sector in it but the last is complete.
 
 use norn_flash::{EraseUnit, Nor};
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{Geometry, Granule, Stream};
 use crate::log::Log;
 use crate::medium::Medium;

@@ -15,8 +15,8 @@
 //! replaced in a transaction gets no further note of its tail.
 
 use norn_flash::Nor;
+use norn_heap::{StoreError, TransactionError};
 
-use crate::error::{StoreError, TransactionError};
 use crate::format::{Entry, Owner, Stream};
 use crate::heap::LogHeapIn;
 use crate::log::{Intent, Note};

@@ -7,8 +7,8 @@
 //! units have the same sequence number; `free` is the number of units for which `is_free` holds.
 
 use norn_flash::{EraseUnit, Nor};
+use norn_heap::StoreError;
 
-use crate::error::StoreError;
 use crate::format::{GRANULE_BYTES_MAX, Geometry, Granule, Stream, UNIT_HEAD_BYTES, UnitHead};
 use crate::medium::Medium;
 

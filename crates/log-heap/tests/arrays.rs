@@ -129,10 +129,10 @@ fn what_does_not_fit_is_refused() {
     let array = heap.create_array(300, 2, b"").unwrap();
     let wide = heap.create_array(3, 4, b"").unwrap();
     let mut two = [0; 2];
-    assert_eq!(heap.get_field(array, 0, &mut two), Err(AccessError::WrongKind));
-    assert_eq!(heap.put_field(array, 0, &two), Err(AccessError::WrongKind));
-    assert_eq!(heap.put_fields(wide, 0, &[0; 4]), Err(AccessError::WrongKind));
-    assert_eq!(heap.array_load(object, 0, &mut two), Err(AccessError::WrongKind));
+    assert_eq!(heap.get_field(array, 0, &mut two), Err(AccessError::WrongKind(array)));
+    assert_eq!(heap.put_field(array, 0, &two), Err(AccessError::WrongKind(array)));
+    assert_eq!(heap.put_fields(wide, 0, &[0; 4]), Err(AccessError::WrongKind(wide)));
+    assert_eq!(heap.array_load(object, 0, &mut two), Err(AccessError::WrongKind(object)));
     assert_eq!(heap.array_load(array, 300, &mut two), Err(AccessError::OutOfRange { count: 300 }));
     assert_eq!(heap.array_store(array, usize::MAX, &two), Err(AccessError::OutOfRange { count: 300 }));
     assert_eq!(heap.array_store(array, 3, &[0; 3]), Err(AccessError::WrongWidth { width: 2 }));
@@ -144,7 +144,7 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(heap.create_array(0, 2, b""), Err(CreateError::NoFields));
     assert_eq!(heap.create_array(2, 0, b""), Err(CreateError::ZeroWidth { field: 0 }));
     assert_eq!(heap.create_array(usize::MAX, 255, b""), Err(CreateError::NoReferences));
-    assert_eq!(heap.create_array(9, 9, &[0; 256]), Err(CreateError::HeaderTooLarge { bytes: 256 }));
+    assert_eq!(heap.create_array(9, 9, &[0; 256]), Err(CreateError::HeaderTooLarge { max: 255 }));
 }
 
 /// Arrays compare as slices do.

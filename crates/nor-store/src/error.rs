@@ -1,53 +1,9 @@
-//! What can go wrong, a family per kind of operation: laying out and mounting, and working on a mounted store.
+//! What can go wrong while a part is laid out or mounted. What may go wrong later is [`StoreError`].
 
 use core::fmt;
 
-use norn_flash::{GuardError, Violation};
-
-/// Why an operation on a mounted store failed.
-///
-/// After `Device` the store is *halted*: the operation is half done on flash, as after a power cut, and every further
-/// call says `Halted` until the device is mounted again, which completes or undoes it.
-///
-/// It is kept small, since every call passes it on: one word besides the device's error. More bytes would take more
-/// code: a processor returns, compares and copies words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum StoreError<E> {
-    /// The device failed.
-    Device(E),
-    /// The flash holds something impossible: [`Store::corruption`](crate::Store::corruption) returns what, and where.
-    Corrupted,
-    /// No room.
-    Full,
-    /// The transaction has more log entries than the log units it may use have room for.
-    TransactionTooLarge,
-    /// An earlier operation failed part-way; mount the device again.
-    Halted,
-}
-
-impl<E: fmt::Debug> fmt::Display for StoreError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Device(error) => write!(f, "the device failed: {error:?}"),
-            StoreError::Corrupted => f.write_str("corrupted: the flash holds something impossible"),
-            StoreError::Full => f.write_str("full: no room for the new data"),
-            StoreError::TransactionTooLarge => f.write_str("the transaction exceeds the log units it may use"),
-            StoreError::Halted => f.write_str("an earlier operation failed part-way: mount the device again"),
-        }
-    }
-}
-
-impl<E: fmt::Debug> core::error::Error for StoreError<E> {}
-
-impl<E> From<GuardError<E>> for StoreError<E> {
-    fn from(error: GuardError<E>) -> Self {
-        match error {
-            GuardError::Device(error) => StoreError::Device(error),
-            GuardError::Halted => StoreError::Halted,
-        }
-    }
-}
+pub use norn_flash::StoreError;
+use norn_flash::Violation;
 
 /// Why a device could not be formatted or mounted. The device is as it was, except that a recovery may have begun.
 pub type MountError<E> = norn_flash::MountError<E, MountRefusal>;

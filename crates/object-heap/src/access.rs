@@ -17,17 +17,14 @@
 //! all are in the same state.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, Kind, Listener, Ref};
 use norn_nor_store::{Counting, Features, StoreError, UnitRows};
 
 use crate::check::ValueCheck;
 use crate::compact::Change;
-use crate::error::AccessError;
 use crate::form::{Field, Object, ObjectForm};
 use crate::format::widths_offset;
 use crate::heap::HeapIn;
-use crate::layout::Kind;
-use crate::notify::Listener;
-use crate::reference::Ref;
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Reads field `index` of an object into a buffer of its width.

@@ -9,16 +9,13 @@
 //! elements, chosen so that two records fit an erase unit.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, CreateError, Layout, Listener, Ref, Representation};
 use norn_nor_store::{Features, Link, Room, SectorKind, SectorSpec, StoreError, TreeRoot, UnitRows};
 
 use crate::compact::Change;
-use crate::error::{AccessError, CreateError};
-use crate::form::{Array, ObjectForm};
+use crate::form::{Array, ObjectForm, reference_of};
 use crate::format::{SECTION_FLAGS_OFFSET, SplitShape, data_offset, flag_bytes, widths_offset};
 use crate::heap::HeapIn;
-use crate::layout::{Layout, Representation};
-use crate::notify::Listener;
-use crate::reference::Ref;
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Gives a split array another representation: every section as one record where reads are to be cheap, then the
@@ -99,7 +96,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 
     fn build_split(&mut self, count: u32, shape: SplitShape, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         let slot = self.free_slot()?;
-        let reference = Ref::new(slot, self.store().next_serial());
+        let reference = reference_of(slot, self.store().next_serial());
         let layout = Layout::uniform(0, shape.width).with_header(header);
         let header = self.checked().build_header(&layout)?;
         let mut array = Array { reference, tree: TreeRoot::default(), header, shape, count };

@@ -1,13 +1,13 @@
 //! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
 
 use norn_flash::{Auditor, EraseUnit, Marks, Nor, Violation};
+use norn_heap::{AccessError, Listener};
 use norn_nor_store::{Features, Link, Role, Sector, SectorKind, SectorPtr, StoreError, TreeId, UnitRows};
 
-use crate::error::AccessError;
 use crate::form::{Array, Object, ObjectForm};
 use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_place};
 use crate::heap::HeapIn;
-use crate::notify::{BucketPlace, Listener};
+use crate::notify::BucketPlace;
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.

@@ -16,24 +16,13 @@
 //! as it was, or without some of the garbage.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, CollectError, Collected, Listener, Ref};
 use norn_nor_store::{AllFeatures, Features, ScratchBits, StoreError, TreeId, UnitRow, UnitRows};
 
-use crate::error::{AccessError, CollectError};
 use crate::heap::HeapIn;
-use crate::notify::Listener;
-use crate::reference::Ref;
 
 /// References that were reached last and are kept in RAM.
 const PENDING: usize = 8;
-
-/// What a collection did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
-    /// Objects and arrays that roots reach.
-    pub live: u32,
-    /// Objects and arrays that were deleted.
-    pub deleted: u32,
-}
 
 /// What a tracing function uses: the heap, and a way to say what it found.
 #[derive(Debug)]
@@ -55,10 +44,10 @@ struct Pending {
 }
 
 impl Pending {
-    fn push(&mut self, slot: u32) {
+    fn push(&mut self, slot: u16) {
         match self.slots.get_mut(self.len) {
             Some(place) => {
-                *place = slot as u16;
+                *place = slot;
                 self.len += 1;
             }
             None => self.overflown = true,
@@ -90,7 +79,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> TracerIn<'_, D, M, L, F> {
             Err(AccessError::Stale(_)) => return Ok(()),
             Err(error) => return Err(error),
         }
-        let bit = reached_bit(reference.slot());
+        let bit = reached_bit(reference.slot().into());
         // What was created since the collection began is live; it has no bit.
         if bit < self.scratch.len() && self.heap.store_mut().scratch().bit(self.scratch, bit)? {
             self.heap.store_mut().scratch().clear_bit(self.scratch, bit)?;

@@ -9,6 +9,7 @@
 //! All of it belongs to the open transaction, be it the client's or one of its own.
 
 use norn_flash::Nor;
+use norn_heap::{Layout, Listener, Representation};
 use norn_nor_store::{
     ErrorDetection, Features, Link, Room, SectorKind, SectorPtr, SectorSpec, Sectors, StoreError, StoreIn, TreeId,
     UnitRows,
@@ -21,11 +22,10 @@ use crate::format::{
     CHECKSUM_BYTES, CHUNK_BYTES, COUNT_MAX, DESCRIPTOR_BYTES, ELEMENTS_BYTES, codes_offset, data_offset,
     elements_offset, flag_bytes, flag_place, widths_offset,
 };
-use crate::layout::{Layout, Representation};
 use crate::list::Lists;
 use crate::list::delta::FieldSet;
 use crate::list::stretch::Stretch;
-use crate::notify::{Listener, Pointers};
+use crate::notify::Pointers;
 
 /// What is different in the new representation.
 #[derive(Clone, Copy, Debug)]
@@ -342,7 +342,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Compaction<D, M, L, F> {
     fn point_to(&mut self, object: &Object, leaf: SectorPtr) -> Result<(), StoreError<D::Error>> {
         match &object.owner {
             Owner::RefTree => {
-                self.store_mut().trees().put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)
+                self.store_mut().trees().put(TreeId::Ref, object.reference.slot().into(), Some(leaf), Room::Replacing)
             }
             Owner::Array(array, number) => self.point_to_section(array, *number, leaf),
         }
@@ -372,7 +372,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Compaction<D, M, L, F> {
         checked.program_checksum(&sector, DESCRIPTOR_BYTES, checked.checksum_of(&bytes))?;
         checked.program_checksum(&sector, DESCRIPTOR_BYTES + CHECKSUM_BYTES, checked.checksum_of(&count))?;
         self.sectors().program_new(&sector, elements_at, &count)?;
-        self.store_mut().trees().put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
+        self.store_mut().trees().put(TreeId::Ref, array.reference.slot().into(), Some(leaf), room)
     }
 
     /// Frees a list of records, and one more sector, at the commit: one entry for two sectors, two for more.

@@ -3,6 +3,7 @@
 //! Invariant: sectors are named by logical pointers, so that what has been looked up outlives reclamations.
 
 use norn_flash::{Address, Nor};
+use norn_heap::{AccessError, Ref, Representation};
 use norn_nor_store::{
     DeltaRecords, ErrorDetection, Features, Link, Sector, SectorPtr, Sectors, StoreError, StoreIn, TreeId, TreeRoot,
     UnitRows,
@@ -10,14 +11,11 @@ use norn_nor_store::{
 
 use crate::check::Checked;
 use crate::config::Config;
-use crate::error::AccessError;
 use crate::form::{Array, Field, Object, ObjectForm, Owner};
 use crate::format::{
     CHECKSUM_BYTES, CHUNK_BYTES, COUNT_MAX, DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_OFFSET, SHAPE_OFFSET, Shape,
     SplitShape, data_offset, elements_offset, flag_place, widths_offset,
 };
-use crate::layout::Representation;
-use crate::reference::Ref;
 
 /// What references and section numbers lead to.
 #[derive(Clone, Debug)]
@@ -64,10 +62,10 @@ impl<D: Nor, M: UnitRows, F: Features> Descriptors<D, M, F> {
     /// Finds what `reference` names. Cost: a look-up.
     pub fn find(&mut self, reference: Ref) -> Result<ObjectForm, AccessError<D::Error>> {
         let root = self.store().tree(TreeId::Ref);
-        let Some(found) = self.store_mut().trees().get(root, reference.slot())? else {
+        let Some(found) = self.store_mut().trees().get(root, reference.slot().into())? else {
             return Err(AccessError::Stale(reference));
         };
-        let named = self.read_descriptor(found.pointer, reference.slot(), found.open)?;
+        let named = self.read_descriptor(found.pointer, reference.slot().into(), found.open)?;
         if named.reference() != reference {
             return Err(AccessError::Stale(reference));
         }
@@ -86,7 +84,9 @@ impl<D: Nor, M: UnitRows, F: Features> Descriptors<D, M, F> {
         self.checked.expect_checksum(&sector, DESCRIPTOR_BYTES, self.checked.checksum_of(&bytes))?;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
-        let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
+        let Some(reference) =
+            Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| u32::from(found.slot()) == slot)
+        else {
             return self.sectors().corrupted(sector.address, "an object descriptor with another object's reference");
         };
         let Link::To(first) = link(FIRST_RECORD_OFFSET) else {

@@ -2,11 +2,11 @@
 //! compiled.
 
 use norn_flash::Nor;
+use norn_heap::Listener;
 use norn_nor_store::{AllFeatures, Features, MountError, UnitRow};
 
 use crate::config::Config;
 use crate::heap::HeapIn;
-use crate::notify::Listener;
 
 /// Persistent objects and arrays on one NOR part of at most `UNITS` erase units: a [`HeapIn`] that holds its unit table
 /// itself.

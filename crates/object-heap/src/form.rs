@@ -1,10 +1,9 @@
 //! What has been looked up: an object or array, or a section, and its form.
 
+use norn_heap::{Kind, Ref, Representation};
 use norn_nor_store::{ErrorDetection, SectorPtr, TreeRoot};
 
 use crate::format::{SECTION_FLAGS_OFFSET, Shape, SplitShape, flag_bytes, initialization_flags_offset};
-use crate::layout::{Kind, Representation};
-use crate::reference::Ref;
 
 /// An object, a small array, or a section of a split array that has been looked up: what is a list of records.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +17,27 @@ pub(crate) struct Object {
     pub header: Option<SectorPtr>,
     pub shape: Shape,
     pub owner: Owner,
+}
+
+/// How an object or array is kept, beside what [`Info`](crate::Info) says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListInfo {
+    /// Which accesses are cheap: the list of a modify-optimized object grows to its maximal length before it is
+    /// compacted, that of a read-optimized one has one record, whose fields can be updated once before each compaction,
+    /// about 20 words programmed and its data.
+    pub representation: Representation,
+    /// Records of its list, at most [`Config::list_length_max`](crate::Config::list_length_max); of a split array,
+    /// those of all its sections' lists.
+    pub records: usize,
+}
+
+/// The reference of a slot of the REF tree and the number of the creation.
+///
+/// The generation is that number modulo 65,535, plus one: a stale reference is reported, unless a multiple of 65,535
+/// objects were created in between and the last of them took its slot.
+pub(crate) const fn reference_of(slot: u32, serial: u32) -> Ref {
+    debug_assert!(slot < Ref::SLOTS);
+    Ref::new(slot as u16, (serial % 0xFFFF + 1) as u16)
 }
 
 /// Where the pointer to a list's descriptor is kept.

@@ -33,10 +33,10 @@
 //!
 //! Invariant: a slot after the record that holds a field's value is erased, or a power cut left it torn.
 
+use norn_heap::{Kind, Representation};
 use norn_nor_store::ErrorDetection;
 
 use crate::config::InitializationFlags;
-use crate::layout::{Kind, Representation};
 
 /// Most fields of an object and elements of a small array.
 pub(crate) const COUNT_MAX: usize = 255;

@@ -1,11 +1,11 @@
 //! Header sectors: what an object's header says of its lengths and widths, and the header itself.
 
 use norn_flash::Nor;
+use norn_heap::{Layout, Widths};
 use norn_nor_store::{Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, UnitRows};
 
 use crate::check::Checked;
 use crate::format::{CHECKSUM_BYTES, HEADER_LENGTHS_BYTES, widths_offset};
-use crate::layout::{Layout, Widths};
 
 impl<D: Nor, M: UnitRows, F: Features> Checked<D, M, F> {
     /// Checks the lengths and widths of a header sector. Cost: their words and 1, where error detection is on.
@@ -59,14 +59,14 @@ impl<D: Nor, M: UnitRows, F: Features> Checked<D, M, F> {
     }
 
     pub(crate) fn build_header(&mut self, layout: &Layout<'_>) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let widths = match layout.widths {
+        let widths = match layout.widths() {
             Widths::Uniform { .. } => &[],
             Widths::Each(widths) => widths,
         };
-        if widths.is_empty() && layout.header.is_empty() {
+        if widths.is_empty() && layout.header().is_empty() {
             return Ok(None);
         }
-        let pointer = self.begin_header(widths.len() as u32, layout.header, layout.data_bytes())?;
+        let pointer = self.begin_header(widths.len() as u32, layout.header(), layout.data_bytes())?;
         let sector = self.store.sectors().get(pointer)?;
         let widths_at = widths_offset(self.detection());
         self.store.sectors().program(&sector, widths_at, widths)?;

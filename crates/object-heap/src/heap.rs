@@ -3,6 +3,7 @@
 //! Invariant: between calls the store has an open transaction only while the client has.
 
 use norn_flash::{Nor, Violation};
+use norn_heap::{AccessError, CreateError, Listener, ObjectHeap, Ref, TransactionError};
 use norn_nor_store::{
     AllFeatures, ErrorDetection, Features, MountError, MountRefusal, Sectors, StoreError, StoreIn, TreeId, UnitRows,
 };
@@ -11,11 +12,9 @@ use crate::check::Checked;
 use crate::compact::Compaction;
 use crate::config::Config;
 use crate::descriptor::Descriptors;
-use crate::error::{AccessError, CreateError, TransactionError};
 use crate::form::{Object, ObjectForm};
 use crate::list::Lists;
-use crate::notify::{Listener, MarkedBuckets, Pointers};
-use crate::reference::Ref;
+use crate::notify::{MarkedBuckets, Pointers};
 
 /// The client's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -398,4 +397,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
             Err(failure) => Err(failure.into()),
         }
     }
+}
+
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> ObjectHeap for HeapIn<D, M, L, F> {
+    norn_heap::object_heap_by_methods!(D::Error);
 }

@@ -96,36 +96,31 @@ mod collect;
 mod compact;
 mod config;
 mod descriptor;
-mod error;
 mod fixed;
 mod form;
 pub mod format;
 mod header;
 mod heap;
-mod layout;
 mod list;
 mod name;
 mod notify;
 mod object;
 mod pointer;
 mod range;
-mod reference;
 mod root;
 mod write;
 
-pub use collect::{Collected, Tracer, TracerIn};
+pub use collect::{Tracer, TracerIn};
 pub use config::{Config, InitializationFlags};
-pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
 pub use fixed::Heap;
+pub use form::ListInfo;
 pub use heap::HeapIn;
-pub use layout::{Info, Kind, Layout, Representation, Widths};
-pub use norn_flash::Violation;
-pub use norn_nor_store::{
-    AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr,
-    StoreError, UnitRow, UnitRows, recognise,
+pub use norn_flash::{StoreError, Violation};
+pub use norn_heap::{
+    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, Listener, NAME_BYTES_MAX,
+    ObjectHeap, PhysicalPointer, PointerError, Ref, Representation, TransactionError, Widths,
 };
-pub use notify::Listener;
-pub use pointer::PhysicalPointer;
-pub use range::Elements;
-pub use reference::Ref;
-pub use root::NAME_BYTES_MAX;
+pub use norn_nor_store::{
+    AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr, UnitRow,
+    UnitRows, recognise,
+};

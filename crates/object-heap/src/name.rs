@@ -4,13 +4,11 @@
 //! by looking through all: cheaper to keep than an order by name, and a program looks up a root once.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, Listener, NAME_BYTES_MAX, Ref};
 use norn_nor_store::{Features, UnitRows};
 
-use crate::error::AccessError;
 use crate::heap::HeapIn;
-use crate::notify::Listener;
-use crate::reference::Ref;
-use crate::root::{NAME_BYTES_MAX, Root};
+use crate::root::Root;
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.

@@ -19,6 +19,7 @@
 //! All of it concerns a running program: a mount empties the tree.
 
 use norn_flash::{Address, EraseUnit, Nor};
+use norn_heap::{Listener, Ref};
 use norn_nor_store::{
     Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, Sectors, StoreError, StoreIn, TreeId, UnitRows,
 };
@@ -26,37 +27,10 @@ use norn_nor_store::{
 use crate::form::{Object, ObjectForm};
 use crate::format::{BUCKET_LAST_REFERENCE, BUCKET_REFERENCES_OFFSET};
 use crate::list::Lists;
-use crate::reference::Ref;
 
 const REFERENCE_BYTES: u32 = 4;
 /// Bytes of the smallest bucket; others have a multiple.
 pub(crate) const BUCKET_BYTES_MIN: u32 = 32;
-
-/// Hears which pointers with notification are no longer valid, during the call that makes them so.
-///
-/// A client's rule: when it is notified of an object, it forgets all addresses of that object. Then all addresses that
-/// it keeps are right between any two calls. It may be notified of objects of which it keeps no address. `()` is for
-/// programs that keep no pointers.
-pub trait Listener {
-    /// Whether pointers are given out at all. Where not, the code that keeps account of them is left out of the
-    /// program.
-    const LISTENS: bool = true;
-
-    /// No pointer to a value or the header of this object or array is valid any more.
-    fn invalidated(&mut self, reference: Ref);
-
-    /// No pointer at all is valid any more: the device has failed in a call that changes something, or the part is
-    /// damaged where it would say which ones.
-    fn all_invalidated(&mut self);
-}
-
-impl Listener for () {
-    const LISTENS: bool = false;
-
-    fn invalidated(&mut self, _: Ref) {}
-
-    fn all_invalidated(&mut self) {}
-}
 
 /// What a walk over a bucket finds.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,16 +1,13 @@
 //! Objects and arrays as a whole: creation, deletion, enumeration.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, CreateError, Info, Kind, Layout, Listener, Ref, Representation, Widths};
 use norn_nor_store::{Features, Room, SectorKind, SectorSpec, TreeId, UnitRows};
 
 use crate::compact::Change;
-use crate::error::{AccessError, CreateError};
-use crate::form::{Object, ObjectForm, Owner};
+use crate::form::{ListInfo, Object, ObjectForm, Owner, reference_of};
 use crate::format::{COUNT_MAX, Form, Shape, data_offset, widths_offset};
 use crate::heap::HeapIn;
-use crate::layout::{Info, Kind, Layout, Representation, Widths};
-use crate::notify::Listener;
-use crate::reference::Ref;
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Creates an object with all its fields at their default value, zeros.
@@ -23,7 +20,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Names what is wrong with the layout; `Full` when the device is. Nothing is created then, and an open transaction
     /// is undone if it was not the layout.
     pub fn create(&mut self, layout: Layout<'_>) -> Result<Ref, CreateError<D::Error>> {
-        self.create_kind(layout.simplified(), Kind::Object)
+        self.create_kind(layout, Kind::Object)
     }
 
     /// Creates an array of `count` elements of `width` bytes, all zeros, with a header (or an empty one). One of more
@@ -64,7 +61,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         if count > COUNT_MAX {
             return Err(CreateError::TooManyFields { count });
         }
-        let width = match layout.widths {
+        let width = match layout.widths() {
             Widths::Uniform { width: 0, .. } => return Err(CreateError::ZeroWidth { field: 0 }),
             Widths::Uniform { width, .. } => Some(width),
             Widths::Each(widths) => match widths.iter().position(|&width| width == 0) {
@@ -72,14 +69,14 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
                 None => None,
             },
         };
-        let form = Form::new(kind, self.config().initialization_flags, layout.representation);
+        let form = Form::new(kind, self.config().initialization_flags, layout.representation());
         let shape = Shape::new(form, width, count as u16);
         let max = self.store().sector_bytes_max();
         let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
         let widths = if width.is_none() { u32::from(shape.count) } else { 0 };
         let header =
-            u32::try_from(layout.header.len()).unwrap_or(u32::MAX).saturating_add(widths_offset(detection) + widths);
+            u32::try_from(layout.header().len()).unwrap_or(u32::MAX).saturating_add(widths_offset(detection) + widths);
         match record.max(header) {
             bytes if bytes > max => Err(CreateError::TooLarge { max }),
             _ => Ok(shape),
@@ -88,8 +85,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 
     fn build(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Ref, CreateError<D::Error>> {
         let slot = self.free_slot()?;
-        let reference = Ref::new(slot, self.store().next_serial());
-        debug_assert!(!matches!(layout.widths, Widths::Each(widths) if widths.len() != usize::from(shape.count)));
+        let reference = reference_of(slot, self.store().next_serial());
+        debug_assert!(!matches!(layout.widths(), Widths::Each(widths) if widths.len() != usize::from(shape.count)));
         let header = self.checked().build_header(layout)?;
         let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
@@ -127,7 +124,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 
     fn dismantle(&mut self, named: &ObjectForm) -> Result<(), AccessError<D::Error>> {
         self.pointers().forget_all(named)?;
-        let slot = named.reference().slot();
+        let slot = u32::from(named.reference().slot());
         self.store_mut().trees().put(TreeId::Ref, slot, None, Room::Reserved)?;
         match named {
             ObjectForm::List(object) => self.compaction().release_records(object.first, object.header)?,
@@ -174,7 +171,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// # Errors
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
-        let from = after.map_or(0, |after| after.slot() + 1);
+        let from = after.map_or(0, |after| u32::from(after.slot()) + 1);
         let root = self.store().tree(TreeId::Ref);
         let Some((slot, leaf)) = self.store_mut().trees().next(root, from)? else {
             return Ok(None);
@@ -185,25 +182,38 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 
     /// What `reference` names.
     ///
-    /// Cost: a look-up, two words for each record, and two for the header.
+    /// Cost: a look-up, and two words for the header.
     ///
     /// # Errors
     /// `Stale`; the store's.
     pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
         let named = self.look_up(reference)?;
-        let (data_bytes, records) = match &named {
-            ObjectForm::List(object) => (self.descriptors().data_bytes(object)?, self.lists().count_records(object)?),
+        let data_bytes = match &named {
+            ObjectForm::List(object) => self.descriptors().data_bytes(object)?,
+            ObjectForm::Split(array) => array.count * u32::from(array.shape.width),
+        };
+        let header_bytes = self.checked().header_lengths(named.header(), named.widths_bytes())?.0;
+        Ok(Info { kind: named.kind(), count: named.count(), data_bytes, header_bytes })
+    }
+
+    /// How what `reference` names is kept.
+    ///
+    /// Cost: a look-up, and two words for each record.
+    ///
+    /// # Errors
+    /// `Stale`; the store's.
+    pub fn list_info(&mut self, reference: Ref) -> Result<ListInfo, AccessError<D::Error>> {
+        let named = self.look_up(reference)?;
+        let mut records = 0;
+        match &named {
+            ObjectForm::List(object) => records = self.lists().count_records(object)?,
             ObjectForm::Split(array) => {
-                let mut records = 0;
                 for number in 0..array.sections() {
                     let section = self.descriptors().section(array, number)?;
                     records += self.lists().count_records(&section)?;
                 }
-                (array.count * u32::from(array.shape.width), records)
             }
-        };
-        let header_bytes = self.checked().header_lengths(named.header(), named.widths_bytes())?.0;
-        let (kind, representation, count) = (named.kind(), named.representation(), named.count());
-        Ok(Info { kind, representation, count, data_bytes, header_bytes, records })
+        }
+        Ok(ListInfo { representation: named.representation(), records })
     }
 }

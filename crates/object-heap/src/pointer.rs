@@ -15,16 +15,13 @@
 //! Each step leaves every value as it was, whenever the power fails.
 
 use norn_flash::{Address, Nor};
+use norn_heap::{AccessError, Kind, Listener, PhysicalPointer, PointerError, Ref};
 use norn_nor_store::{ErrorDetection, Features, Sector, StoreError, UnitRows};
 
 use crate::compact::Change;
-use crate::error::{AccessError, PointerError};
 use crate::form::Object;
 use crate::format::{CHUNK_BYTES, flag_bytes, widths_offset};
 use crate::heap::HeapIn;
-use crate::layout::Kind;
-use crate::notify::Listener;
-use crate::reference::Ref;
 
 /// What default values are.
 static ZEROS: [u8; 255] = [0; 255];
@@ -32,15 +29,6 @@ static ZEROS: [u8; 255] = [0; 255];
 /// How often a pointer is noted again because noting it moved the value. Once is enough unless the part is all but
 /// full.
 const ATTEMPTS: usize = 4;
-
-/// Where bytes of an object or array are on the part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PhysicalPointer {
-    /// The first byte.
-    pub address: Address,
-    /// Contiguous bytes from there on: to the end of the object, the array's section or the header.
-    pub len: usize,
-}
 
 /// Where a value is.
 enum ValuePlace {

@@ -16,27 +16,13 @@
 use core::cmp::Ordering;
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, Elements, Kind, Listener, Ref};
 use norn_nor_store::{Features, StoreError, UnitRows};
 
 use crate::compact::{Change, Range, Source};
-use crate::error::AccessError;
 use crate::form::{Field, Object, ObjectForm};
 use crate::format::CHUNK_BYTES;
 use crate::heap::HeapIn;
-use crate::layout::Kind;
-use crate::notify::Listener;
-use crate::reference::Ref;
-
-/// A range of elements of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elements {
-    /// The array.
-    pub array: Ref,
-    /// Index of the first element.
-    pub first: usize,
-    /// Number of elements; none is allowed.
-    pub count: usize,
-}
 
 /// Which way a copy proceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,11 @@
 //! Roots as they are in the store: a reference and a name each, in a tree of their own.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, NAME_BYTES_MAX, Ref};
 use norn_nor_store::{Features, Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, UnitRows};
 
 use crate::check::Checked;
-use crate::error::AccessError;
 use crate::format::{NAME_HEAD_BYTES, name_offset};
-use crate::reference::Ref;
-
-/// Longest name of a root in bytes.
-pub const NAME_BYTES_MAX: usize = 32;
 
 /// A root as it is on flash.
 #[derive(Clone, Copy, Debug)]

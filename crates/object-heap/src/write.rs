@@ -5,16 +5,13 @@
 //! 3. Else the list is [compacted](crate::compact) with all of them: its data once, and one transaction for all.
 
 use norn_flash::Nor;
+use norn_heap::{AccessError, Elements, Kind, Listener, Ref};
 use norn_nor_store::{Counting, Features, StoreError, UnitRows};
 
 use crate::compact::{Change, Range, Source};
-use crate::error::AccessError;
 use crate::form::{Field, Object};
 use crate::heap::HeapIn;
-use crate::layout::Kind;
-use crate::notify::Listener;
-use crate::range::{Direction, Elements, check_range, piece, pieces};
-use crate::reference::Ref;
+use crate::range::{Direction, check_range, piece, pieces};
 
 /// Fields that are set by deltas at most: a new representation takes less for more of them.
 const FEW: u32 = 8;

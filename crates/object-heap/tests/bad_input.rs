@@ -47,7 +47,7 @@ fn impossible_objects() {
         assert!(matches!(full, CreateError::Store(StoreError::Full)), "{count}: {full}");
     }
     let text = heap.create(Layout::uniform(241, 4)).unwrap_err().to_string();
-    assert_eq!(text, "a record or header of more than 996 bytes on this part");
+    assert_eq!(text, "an object or header of more than 996 bytes on this part");
     heap.create(Layout::uniform(240, 4)).unwrap();
 }
 

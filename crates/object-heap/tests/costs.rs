@@ -205,10 +205,10 @@ fn representations() {
     }
     println!("words programmed in 40 updates {updates:?}, reads at most {reads:?}");
     assert!(updates[0] * 3 < updates[1] * 2 && reads[1] < reads[0]);
-    assert_eq!(heap.info(read).unwrap().records, 1);
+    assert_eq!(heap.list_info(read).unwrap().records, 1);
 
     heap.set_representation(modified, Representation::ReadOptimized).unwrap();
-    assert_eq!(heap.info(modified).unwrap().records, 1);
+    assert_eq!(heap.list_info(modified).unwrap().records, 1);
     assert_eq!(cost(&mut heap, |heap| heap.set_representation(modified, Representation::ReadOptimized).unwrap()).1, 0);
 }
 

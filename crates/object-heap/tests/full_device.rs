@@ -20,7 +20,7 @@ fn fill(pair: &mut Pair, records: usize, random: &mut fastrand::Rng) {
         }
         let created = *pair.committed.objects.keys().max_by_key(|reference| reference.bits()).expect("an object");
         let mut value = 0;
-        while pair.heap.info(created).expect("an object").records < records {
+        while pair.heap.list_info(created).expect("an object").records < records {
             value += 1;
             let op = Op::Put { reference: created, index: 0, value: vec![value; width] };
             if value > 2 * records as u8 || pair.step(&op, &|| format!("{op:?}")) == Outcome::Refused {
@@ -167,7 +167,7 @@ fn lists_may_be_longer_than_the_log() {
     for number in 0..1500u32 {
         heap.put_field(object, 0, &[number as u8]).unwrap();
     }
-    assert!(heap.info(object).unwrap().records > 100);
+    assert!(heap.list_info(object).unwrap().records > 100);
     heap.delete(object).unwrap();
     assert_eq!(heap.next_object(None), Ok(None));
 }

@@ -9,7 +9,6 @@ use core::hint::black_box;
 
 #[cfg(not(feature = "flash"))]
 use norn_baselines::EepromHeap;
-use norn_baselines::ObjectHeap;
 use norn_flash::Address;
 #[cfg(not(feature = "flash"))]
 use norn_flash::{Eeprom, EepromPart};
@@ -17,7 +16,7 @@ use norn_flash::{Eeprom, EepromPart};
 use norn_flash::{EraseUnit, Nor, NorPart, Reprogramming};
 #[cfg(feature = "flash")]
 use norn_object_heap::{Config, Features, HeapIn, UnitRow};
-use norn_object_heap::{Elements, Layout, Ref};
+use norn_object_heap::{Elements, Layout, ObjectHeap, Ref};
 
 /// A device whose calls are cheap and whose answers the compiler cannot foresee.
 struct Device;

@@ -9,17 +9,13 @@
 use core::cmp::Ordering;
 
 use norn_flash::{Address, Eeprom};
-use norn_nor_store::StoreError;
+use norn_heap::{AccessError, Elements, Kind, Ref, StoreError};
 
 use super::format::{Record, RecordKind, WINDOW_BYTES};
 use super::heap::EepromHeap;
 use super::heap::Transaction;
 use super::medium::CHUNK_BYTES;
 use super::object::{Block, Object};
-use norn_object_heap::AccessError;
-use norn_object_heap::Elements;
-use norn_object_heap::Kind;
-use norn_object_heap::Ref;
 
 /// Whether the old values are kept until the change is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@
 use core::ops::Range;
 
 use norn_flash::{Address, Eeprom};
-use norn_nor_store::StoreError;
+use norn_heap::StoreError;
 
 use super::format::{
     ARMED, ARMED_AT, BLOCK_SECOND_OFFSET, BlockHead, CREATIONS_AT, ENTRIES, ENTRIES_AT, ENTRY_BYTES, FREE_LIST_AT,

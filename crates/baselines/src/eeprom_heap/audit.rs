@@ -3,14 +3,12 @@
 //! The walk over the blocks and the free list go side by side: each free block has to be the list's next.
 
 use norn_flash::{Address, Auditor, Eeprom, Violation};
-use norn_nor_store::StoreError;
+use norn_heap::{AccessError, NAME_BYTES_MAX, StoreError};
 
 use super::format::{ARMED, ARMED_AT, BLOCK_SECOND_OFFSET, BlockKind, FREE_LIST_AT, RecordKind, Round, Stamp, State};
 use super::heap::EepromHeap;
 use super::heap::Transaction;
 use super::object::Block;
-use norn_object_heap::AccessError;
-use norn_object_heap::NAME_BYTES_MAX;
 
 impl<D: Eeprom> EepromHeap<D> {
     /// Reports each invariant that does not hold: of the blocks and the free list, of what blocks contain, of the logs.

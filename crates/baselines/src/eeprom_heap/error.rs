@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 
 use norn_flash::{EepromPart, MountError, Violation};
-use norn_nor_store::StoreError;
+use norn_heap::StoreError;
 
 /// Why a part could not be formatted or mounted. It is as it was, except that a recovery may have begun.
 pub type EepromMountError<E> = MountError<E, Infallible, EepromPart>;

@@ -15,8 +15,7 @@
 use core::ops::Range;
 
 use norn_flash::{Address, Eeprom, Violation};
-use norn_nor_store::StoreError;
-use norn_object_heap::TransactionError;
+use norn_heap::{ObjectHeap, StoreError, TransactionError};
 
 use super::allocator::Allocator;
 use super::error::{EepromMountError, explained};
@@ -37,7 +36,7 @@ pub(crate) enum Transaction {
 }
 
 /// Objects and arrays that are overwritten in place on an EEPROM part of up to 512 KB, with the same calls as
-/// [`Heap`](norn_object_heap::Heap): what TinyStore (LCTES 2006, section 6.1) is compared with.
+/// the heaps on flash: what TinyStore (LCTES 2006, section 6.1) is compared with.
 ///
 /// RAM: at most 100 bytes besides the device. No call recurses.
 ///
@@ -47,7 +46,7 @@ pub(crate) enum Transaction {
 /// ```
 /// use norn_flash_sim::{EepromSim, catalogue};
 /// use norn_baselines::EepromHeap;
-/// use norn_object_heap::Layout;
+/// use norn_heap::Layout;
 ///
 /// let mut heap = EepromHeap::format(EepromSim::new(catalogue::tinystore_eeprom()), 8 * 1024).unwrap();
 /// let purse = heap.create(Layout::uniform(3, 4)).unwrap(); // three fields of four bytes
@@ -287,6 +286,10 @@ impl<D: Eeprom> EepromHeap<D> {
             Err(failure) => Err(failure.into()),
         }
     }
+}
+
+impl<D: Eeprom> ObjectHeap for EepromHeap<D> {
+    norn_heap::object_heap_by_methods!(D::Error);
 }
 
 fn suitable<D: Eeprom>(device: &D) -> Result<u32, EepromMountError<D::Error>> {

@@ -13,7 +13,7 @@
 //! transaction's first is obsolete; records of the open transaction are in slots that follow one another.
 
 use norn_flash::{Address, Eeprom};
-use norn_nor_store::StoreError;
+use norn_heap::StoreError;
 
 use super::format::{
     LOG_AT, Record, RecordKind, Round, SLOT_BYTES, SLOT_DATA_OFFSET, SLOT_HEAD_OFFSET, Stamp, State, WINDOW_BYTES,

@@ -1,7 +1,7 @@
 //! The device as the EEPROM heap sees it: words; a guard refuses every call after the first failure.
 
 use norn_flash::{Address, Eeprom, Guard, Violation};
-use norn_nor_store::StoreError;
+use norn_heap::StoreError;
 
 /// Bytes that are read at a time.
 pub(crate) const CHUNK_BYTES: usize = 32;

@@ -8,7 +8,7 @@
 //! it from its successor there from it.
 
 use norn_flash::{Address, Eeprom};
-use norn_nor_store::StoreError;
+use norn_heap::{AccessError, CreateError, Info, Kind, Layout, NAME_BYTES_MAX, Ref, StoreError, Widths};
 
 use super::format::{
     BLOCK_HEAD_BYTES, BLOCK_SECOND_OFFSET, BlockHead, BlockKind, GRANULE_BYTES, HEADER_POINTER_OFFSET, Record,
@@ -16,7 +16,6 @@ use super::format::{
 };
 use super::heap::EepromHeap;
 use super::heap::Transaction;
-use norn_object_heap::{AccessError, CreateError, Info, Kind, Layout, NAME_BYTES_MAX, Ref, Representation, Widths};
 
 /// Most fields of an object: a block states their number in one byte.
 const FIELDS_MAX: usize = 255;
@@ -321,7 +320,7 @@ impl<D: Eeprom> EepromHeap<D> {
         }
     }
 
-    /// What `reference` names: one representation, which is one record. Cost: 4 reads.
+    /// What `reference` names. Cost: 4 reads.
     ///
     /// # Errors
     /// `Stale`; the store's.
@@ -329,7 +328,7 @@ impl<D: Eeprom> EepromHeap<D> {
         let object = self.look_up(reference)?;
         let header_bytes = self.header(&object)?.map_or(0, |header| header.content_bytes as usize);
         let (kind, count, data_bytes) = (object.kind, object.count as usize, object.data_bytes);
-        Ok(Info { kind, representation: Representation::ModifyOptimized, count, data_bytes, header_bytes, records: 1 })
+        Ok(Info { kind, count, data_bytes, header_bytes })
     }
 
     fn header(&mut self, object: &Object) -> Result<Option<Block>, StoreError<D::Error>> {

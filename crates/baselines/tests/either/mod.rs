@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use norn_baselines::ObjectHeap;
-use norn_object_heap::{AccessError, CreateError, Elements, Kind, Layout, Ref, StoreError, TransactionError};
+use norn_heap::{AccessError, CreateError, Elements, Kind, Layout, ObjectHeap, Ref, StoreError, TransactionError};
 
 /// An object or array: its fields' or elements' values, and its header.
 #[derive(Clone, Debug, PartialEq, Eq)]

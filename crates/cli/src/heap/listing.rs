@@ -65,7 +65,7 @@ fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, Heap
     let mut after = None;
     while let Some(reference) = heap.next_object(after)? {
         let info = heap.info(reference)?;
-        objects.add_row(row(reference, &info));
+        objects.add_row(row(reference, &info, heap.list_info(reference)?.records));
         if values == Values::Hexadecimal {
             contents += &contents_text(heap, reference, &info)?;
         }
@@ -74,7 +74,7 @@ fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, Heap
     Ok(if objects.is_empty() { "No objects.\n".to_owned() } else { text(&objects) + REFERENCES + &contents })
 }
 
-fn row(reference: Ref, info: &Info) -> [String; 6] {
+fn row(reference: Ref, info: &Info, records: usize) -> [String; 6] {
     let kind = match info.kind {
         Kind::Object => "object",
         Kind::Array => "array",
@@ -85,7 +85,7 @@ fn row(reference: Ref, info: &Info) -> [String; 6] {
         info.count.to_string(),
         info.data_bytes.to_string(),
         info.header_bytes.to_string(),
-        info.records.to_string(),
+        records.to_string(),
     ]
 }
 

@@ -19,13 +19,14 @@ const CARD_API: &str = "java/card-api";
 /// Boolean parameters of Java methods at most.
 const BOOLEANS_IN_JAVA_MAX: usize = 10;
 /// Crates that a device links.
-const NO_STD: [&str; 12] = [
+const NO_STD: [&str; 13] = [
     "baselines",
     "card-package",
     "card-vm",
     "code-pager",
     "embedded",
     "flash",
+    "heap",
     "log-heap",
     "nand-ftl",
     "nor-remap",

@@ -1,7 +1,7 @@
 //! Figure 7: how much of the part user data can fill, by array size, erase-unit size and initialization flags.
 
-use norn_baselines::ObjectHeap;
 use norn_flash_sim::catalogue;
+use norn_object_heap::ObjectHeap;
 use serde::{Deserialize, Serialize};
 
 use super::paper::PAPER;

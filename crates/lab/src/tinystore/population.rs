@@ -3,8 +3,7 @@
 //! *Full* is the number of objects that fit when every list has its maximal length (section 6.2); 20%, 50% and 90% are
 //! of that number, and the EEPROM heap holds as many.
 
-use norn_baselines::ObjectHeap;
-use norn_object_heap::{Layout, Ref};
+use norn_object_heap::{Layout, ObjectHeap, Ref};
 
 use super::subject::Subject;
 
@@ -78,7 +77,7 @@ fn lengthened<H: Subject>(heap: &mut H, shape: Shape, records: u8) -> Option<Ref
     for list in 0..shape.lists() {
         let wanted = (list + 1) * usize::from(records) + (shape.lists() - list - 1);
         let mut value = 0;
-        while heap.info(object).ok()?.records < wanted {
+        while heap.records(object)? < wanted {
             value += 1;
             if value > u16::from(records) + 1 {
                 return None; // Without room for a longer list, the object is compacted instead.

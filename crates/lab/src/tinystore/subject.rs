@@ -1,10 +1,10 @@
 //! The heap under measurement, and what its simulated part has counted.
 
-use norn_baselines::{EepromHeap, ObjectHeap};
+use norn_baselines::EepromHeap;
 use norn_flash::Nor;
 use norn_flash_sim::{Counters, EepromSim, NorSim, PartSpec, catalogue};
 use norn_nor_remap::Remap;
-use norn_object_heap::{Config, Heap, InitializationFlags};
+use norn_object_heap::{Config, Heap, InitializationFlags, ObjectHeap, Ref};
 use serde::{Deserialize, Serialize};
 
 /// Erase units that a measured heap has room for.
@@ -104,6 +104,8 @@ pub trait Subject: ObjectHeap {
     /// Leaves the wear of creating objects out of account, where it would weigh when lifetimes are scaled: on EEPROM
     /// the allocator's log is at one place. On flash creation takes about one erase a unit, and stays.
     fn forget_wear(&mut self);
+    /// Records of an object's lists; `None` where the heap cannot say.
+    fn records(&mut self, object: Ref) -> Option<usize>;
 }
 
 impl<D: Simulated, const MOST_UNITS: usize> Subject for FlashHeap<D, MOST_UNITS> {
@@ -124,6 +126,10 @@ impl<D: Simulated, const MOST_UNITS: usize> Subject for FlashHeap<D, MOST_UNITS>
     }
 
     fn forget_wear(&mut self) {}
+
+    fn records(&mut self, object: Ref) -> Option<usize> {
+        Some(self.list_info(object).ok()?.records)
+    }
 }
 
 impl Subject for EepromSubject {
@@ -143,6 +149,11 @@ impl Subject for EepromSubject {
 
     fn forget_wear(&mut self) {
         self.device_mut().forget_wear();
+    }
+
+    /// Each object is one.
+    fn records(&mut self, _: Ref) -> Option<usize> {
+        Some(1)
     }
 }
 

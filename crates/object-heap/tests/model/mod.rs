@@ -410,9 +410,8 @@ pub fn read_back<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>) -> Result<Mod
             assert!(whole == fields.concat(), "{reference} read at once differs from its elements");
         }
         assert_eq!(fields.iter().map(Vec::len).sum::<usize>(), info.data_bytes as usize);
-        model
-            .objects
-            .insert(reference, ModelObject { kind: info.kind, representation: info.representation, fields, header });
+        let representation = heap.list_info(reference)?.representation;
+        model.objects.insert(reference, ModelObject { kind: info.kind, representation, fields, header });
         after = Some(reference);
     }
     heap.visit_roots(|name, reference| {

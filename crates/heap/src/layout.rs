@@ -1,11 +1,15 @@
 //! Layouts: what to create, and what there is.
 
+use crate::reference::Ref;
+
 /// What to create: the fields' widths and a header.
+///
+/// Invariant: widths that are all equal are kept as one.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
-    pub(crate) widths: Widths<'a>,
-    pub(crate) header: &'a [u8],
-    pub(crate) representation: Representation,
+    widths: Widths<'a>,
+    header: &'a [u8],
+    representation: Representation,
 }
 
 /// The widths of the fields of a [`Layout`], in bytes.
@@ -22,6 +26,21 @@ pub enum Widths<'a> {
     Each(&'a [u8]),
 }
 
+impl<'a> Widths<'a> {
+    /// As one width, where there are some and all are equal.
+    const fn of(widths: &'a [u8]) -> Widths<'a> {
+        let [width, ..] = *widths else { return Widths::Each(widths) };
+        let mut index = 1;
+        while index < widths.len() {
+            if widths[index] != width {
+                return Widths::Each(widths);
+            }
+            index += 1;
+        }
+        Widths::Uniform { count: widths.len(), width }
+    }
+}
+
 impl<'a> Layout<'a> {
     /// `count` fields of `width` bytes each.
     pub const fn uniform(count: usize, width: u8) -> Layout<'a> {
@@ -34,7 +53,7 @@ impl<'a> Layout<'a> {
 
     /// A field of each of these widths, in bytes. Fields are packed without padding: order them by falling width.
     pub const fn fields(widths: &'a [u8]) -> Layout<'a> {
-        Layout { widths: Widths::Each(widths), header: &[], representation: Representation::ModifyOptimized }
+        Layout { widths: Widths::of(widths), header: &[], representation: Representation::ModifyOptimized }
     }
 
     /// The same with a header: bytes that the heap does not interpret (a type, in a Java virtual machine).
@@ -43,48 +62,48 @@ impl<'a> Layout<'a> {
         self
     }
 
-    /// The same in another representation.
+    /// The same in another representation. An engine that has one for all ignores it.
     pub const fn with_representation(mut self, representation: Representation) -> Layout<'a> {
         self.representation = representation;
         self
     }
 
     /// The fields' widths, as one width where all are equal.
-    pub fn widths(&self) -> Widths<'a> {
-        self.simplified().widths
+    pub const fn widths(&self) -> Widths<'a> {
+        self.widths
     }
 
     /// The header's bytes.
-    pub fn header(&self) -> &'a [u8] {
+    pub const fn header(&self) -> &'a [u8] {
         self.header
     }
 
-    /// The same with one width instead of a list of equal ones.
-    pub(crate) fn simplified(mut self) -> Layout<'a> {
-        if let Widths::Each(widths) = self.widths
-            && let Some(&first) = widths.first()
-            && widths.iter().all(|&width| width == first)
-        {
-            self.widths = Widths::Uniform { count: widths.len(), width: first };
-        }
-        self
+    /// Which accesses are to be cheap.
+    pub const fn representation(&self) -> Representation {
+        self.representation
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// Number of fields.
+    pub const fn count(&self) -> usize {
         match self.widths {
             Widths::Uniform { count, .. } => count,
             Widths::Each(widths) => widths.len(),
         }
     }
 
-    pub(crate) fn width(&self, index: usize) -> u8 {
+    /// Width of field `index` in bytes.
+    ///
+    /// # Panics
+    /// Where the widths differ and there is no such field.
+    pub const fn width(&self, index: usize) -> u8 {
         match self.widths {
             Widths::Uniform { width, .. } => width,
             Widths::Each(widths) => widths[index],
         }
     }
 
-    pub(crate) fn data_bytes(&self) -> u32 {
+    /// Bytes of all fields of a layout with at most 255.
+    pub fn data_bytes(&self) -> u32 {
         match self.widths {
             Widths::Uniform { count, width } => count as u32 * u32::from(width),
             Widths::Each(widths) => widths.iter().map(|&width| u32::from(width)).sum(),
@@ -101,15 +120,13 @@ pub enum Kind {
     Array,
 }
 
-/// Which accesses of an object or array are to be cheap.
+/// Which accesses of an object or array are to be cheap, for an engine that can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Representation {
-    /// Updates: its list of records grows to its maximal length before it is compacted. What is created is so, unless
-    /// its layout says otherwise.
+    /// Updates. What is created is so, unless its layout says otherwise.
     ModifyOptimized,
-    /// Reads: it has one record, and takes the room of one. The first update of a field is as cheap as any; each
-    /// further one compacts it, about 20 words programmed and its data.
+    /// Reads, and it takes less room.
     ReadOptimized,
 }
 
@@ -118,15 +135,40 @@ pub enum Representation {
 pub struct Info {
     /// Object or array.
     pub kind: Kind,
-    /// Which accesses are to be cheap.
-    pub representation: Representation,
     /// Number of fields or elements.
     pub count: usize,
     /// Bytes of all fields or elements together.
     pub data_bytes: u32,
     /// Bytes of the header.
     pub header_bytes: usize,
-    /// Records of its list, at most [`Config::list_length_max`](crate::Config::list_length_max); of a split array,
-    /// those of all its sections' lists.
-    pub records: usize,
+}
+
+/// A range of elements of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// The array.
+    pub array: Ref,
+    /// Index of the first element.
+    pub first: usize,
+    /// Number of elements; none is allowed.
+    pub count: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    //! Proves that equal widths become one, and others stay as they are.
+    use super::*;
+
+    #[test]
+    fn equal_widths_are_one() {
+        let equal = Layout::fields(&[3, 3, 3]);
+        assert!(matches!(equal.widths(), Widths::Uniform { count: 3, width: 3 }));
+        assert_eq!((equal.count(), equal.width(2), equal.data_bytes()), (3, 3, 9));
+        for widths in [&[3, 3, 4][..], &[4, 3], &[]] {
+            let layout = Layout::fields(widths);
+            assert!(matches!(layout.widths(), Widths::Each(found) if found == widths));
+            assert_eq!(layout.count(), widths.len());
+            assert_eq!(layout.data_bytes(), widths.iter().map(|&width| u32::from(width)).sum::<u32>());
+        }
+    }
 }

@@ -1,12 +1,13 @@
-//! What can go wrong, a family per kind of operation: creating, accessing, transactions. Mounting has its own in the
-//! store.
+//! What can go wrong, a family per kind of operation: creating, accessing, transactions, collections, pointers.
+//! Formatting and mounting differ from engine to engine.
 //!
 //! Errors are small, at most a word besides their kind, since every call passes them on. Where a heap is corrupted,
-//! [`Heap::corruption`](crate::Heap::corruption) returns it.
+//! [`corruption`](crate::ObjectHeap::corruption) returns it. Some errors are of one engine alone; each call of an
+//! engine lists its own.
 
 use core::fmt;
 
-use norn_nor_store::StoreError;
+use norn_flash::StoreError;
 
 use crate::reference::Ref;
 
@@ -25,12 +26,17 @@ pub enum CreateError<E> {
         /// Index of the field.
         field: usize,
     },
-    /// A record or header of this size exceeds the largest sector.
+    /// An object, record or header of this size exceeds the largest sector.
     TooLarge {
         /// Bytes of the largest sector on this part.
         max: u32,
     },
-    /// All 65,536 references are in use.
+    /// A header that no object can have.
+    HeaderTooLarge {
+        /// Bytes of the largest header.
+        max: u32,
+    },
+    /// All references are in use.
     NoReferences,
     /// An earlier failure has aborted the open transaction: call `abort`.
     TransactionAborted,
@@ -44,8 +50,9 @@ impl<E: fmt::Debug> fmt::Display for CreateError<E> {
             CreateError::NoFields => f.write_str("an object or array needs at least one field or element"),
             CreateError::TooManyFields { count } => write!(f, "{count} fields: at most 255"),
             CreateError::ZeroWidth { field } => write!(f, "field or element {field} has no bytes"),
-            CreateError::TooLarge { max } => write!(f, "a record or header of more than {max} bytes on this part"),
-            CreateError::NoReferences => f.write_str("all 65536 references are in use"),
+            CreateError::TooLarge { max } => write!(f, "an object or header of more than {max} bytes on this part"),
+            CreateError::HeaderTooLarge { max } => write!(f, "a header of more than {max} bytes"),
+            CreateError::NoReferences => f.write_str("all references are in use"),
             CreateError::TransactionAborted => {
                 f.write_str("an earlier failure has aborted the transaction: call abort")
             }
@@ -81,13 +88,15 @@ pub enum AccessError<E> {
     WrongKind(Ref),
     /// The part's bytes cannot be read in place.
     NotMapped,
-    /// A header that exceeds the largest sector.
+    /// A header that this object cannot have.
     HeaderTooLarge {
-        /// Bytes of the largest sector on this part.
+        /// Bytes of the largest one on this part, where the engine counts them with the object's widths.
         max: u32,
     },
     /// A root's name is empty or longer than 32 bytes.
     NameLength(usize),
+    /// No reference is left for what keeps roots.
+    NoReferences,
     /// An earlier failure has aborted the open transaction: call `abort`.
     TransactionAborted,
     /// The store failed; `Full` among others.
@@ -107,9 +116,10 @@ impl<E: fmt::Debug> fmt::Display for AccessError<E> {
             }
             AccessError::NotMapped => f.write_str("the part is not mapped into memory"),
             AccessError::HeaderTooLarge { max } => {
-                write!(f, "a header of more than {max} bytes, its widths included")
+                write!(f, "a header of more than {max} bytes")
             }
             AccessError::NameLength(bytes) => write!(f, "a name of {bytes} bytes: from 1 to 32"),
+            AccessError::NoReferences => f.write_str("all references are in use"),
             AccessError::TransactionAborted => {
                 f.write_str("an earlier failure has aborted the transaction: call abort")
             }
@@ -133,7 +143,7 @@ pub enum CollectError<E> {
     TransactionOpen,
     /// There are not enough units that are free, or may be borrowed, for two bits a slot.
     TooManyObjects {
-        /// Slots of the REF tree up to the last in use.
+        /// Slots up to the last in use.
         slots: u32,
     },
     /// Reading an object or tracing failed.
