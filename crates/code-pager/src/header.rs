@@ -8,7 +8,8 @@
 //!
 //! A block that goes bad may keep the header of an earlier image, or one whose program failed, and may show it to one
 //! reader and not to the next. So each header has a higher *generation* than those that were found before it was
-//! written, and the highest counts. Format 1 has zeros from byte 32 on: its generation is 0, and it has no check of the
+//! written, and the highest counts. Where a switch says which program a room has, the header that it names counts
+//! ([`Program`]). Format 1 has zeros from byte 32 on: its generation is 0, and it has no check of the
 //! image. Its own code corrects a bit of a header. `docs/format/code-image.md` has every bit.
 
 use core::fmt;
@@ -18,7 +19,7 @@ use core::str::FromStr;
 use norn_flash::{Block, Nand, NandPart, PageAddress};
 
 use crate::address::ImagePage;
-use crate::code::{Check, Code, Crc32c, Uncorrectable};
+use crate::code::{Check, Code, Crc32c, Uncorrectable, crc32c};
 use crate::error::ImageError;
 use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, PageLayout, column};
 
@@ -77,6 +78,44 @@ impl FromStr for Version {
     }
 }
 
+/// Which of the headers in a room counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// None: nothing in the room may run.
+    Nothing,
+    /// The one of the highest generation.
+    Newest,
+    /// The one whose bytes before its code have this checksum, which is neither 0 nor [`u32::MAX`].
+    Named(u32),
+}
+
+impl Program {
+    /// The name of the program with this header.
+    pub fn of_header(header: &[u8; HEADER_BYTES]) -> Self {
+        Program::Named(crc32c(&header[..CHECKED_BYTES]).clamp(1, u32::MAX - 1))
+    }
+
+    pub const fn of_word(word: u32) -> Self {
+        match word {
+            0 => Program::Nothing,
+            u32::MAX => Program::Newest,
+            name => Program::Named(name),
+        }
+    }
+
+    pub const fn to_word(self) -> u32 {
+        match self {
+            Program::Nothing => 0,
+            Program::Newest => u32::MAX,
+            Program::Named(name) => name,
+        }
+    }
+
+    fn is_of(self, header: &[u8; HEADER_BYTES]) -> bool {
+        self == Program::Newest || self == Program::of_header(header)
+    }
+}
+
 /// What the header of an image says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -101,11 +140,21 @@ impl Header {
         start: Block,
         cache_page_bytes: usize,
     ) -> Result<Self, ImageError<D::Error>> {
+        Self::find_program::<D, C>(device, start, cache_page_bytes, Program::Newest).map(|(header, _)| header)
+    }
+
+    /// As [`find`](Self::find), the header of this program; and how to name it.
+    pub(crate) fn find_program<D: Nand, C: Code>(
+        device: &mut D,
+        start: Block,
+        cache_page_bytes: usize,
+        program: Program,
+    ) -> Result<(Self, Program), ImageError<D::Error>> {
         let mut header = [0; HEADER_BYTES];
-        let image = Image::find_by::<D, C>(device, start, cache_page_bytes, &mut header)?;
+        let image = Image::find_by::<D, C>(device, start, cache_page_bytes, program, &mut header)?;
         let check = (header[4] >= CHECKED_FORMAT).then(|| word(&header, 36));
         let version = Version { major: half(&header, 40), minor: half(&header, 42), patch: word(&header, 44) };
-        Ok(Header { image, version, check, generation: word(&header, 32) })
+        Ok((Header { image, version, check, generation: word(&header, 32) }, Program::of_header(&header)))
     }
 
     /// Reads the whole image, and says whether it is what was written. `cache_page` has the bytes of a cache page.
@@ -186,7 +235,7 @@ impl Image {
         start: Block,
         cache_page_bytes: usize,
     ) -> Result<Self, ImageError<D::Error>> {
-        Self::find_by::<D, C>(device, start, cache_page_bytes, &mut [0; HEADER_BYTES])
+        Self::find_by::<D, C>(device, start, cache_page_bytes, Program::Newest, &mut [0; HEADER_BYTES])
     }
 
     /// Finds the image, and its header's bytes.
@@ -194,11 +243,12 @@ impl Image {
         device: &mut D,
         start: Block,
         cache_page_bytes: usize,
+        program: Program,
         header: &mut [u8; HEADER_BYTES],
     ) -> Result<Self, ImageError<D::Error>> {
         let part = device.part();
         let layout = PageLayout::of::<C, _>(&part, cache_page_bytes)?;
-        match newest(device, start, header)? {
+        match newest(device, start, program, header)? {
             Some(page) => Self::decode::<D::Error, C>(header, &part, layout, page),
             None => {
                 let Range { start, end } = places(&part, start);
@@ -268,15 +318,16 @@ pub(crate) fn places(part: &NandPart, start: Block) -> Range<u16> {
 /// The generation of the next header of the room that starts in `start`. Cost: a load for each place of one.
 pub(crate) fn next_generation<D: Nand>(device: &mut D, start: Block) -> Result<u32, D::Error> {
     let mut header = [0; HEADER_BYTES];
-    let found = newest(device, start, &mut header)?;
+    let found = newest(device, start, Program::Newest, &mut header)?;
     Ok(found.map_or(1, |_| word(&header, 32).saturating_add(1)))
 }
 
-/// The page with the header of the highest generation of those that belong to the room that starts in `start`, and the
-/// header itself.
+/// The page with the header of the highest generation of those that belong to the room that starts in `start` and are
+/// of this program, and the header itself.
 fn newest<D: Nand>(
     device: &mut D,
     start: Block,
+    program: Program,
     newest: &mut [u8; HEADER_BYTES],
 ) -> Result<Option<PageAddress>, D::Error> {
     let (mut found, mut header) = (None, [0; HEADER_BYTES]);
@@ -284,7 +335,8 @@ fn newest<D: Nand>(
         let page = block.page(0);
         let is_in_place = read_header(device, page, &mut header)?
             && half(&header, 12) == start.0
-            && (header[4] < CHECKED_FORMAT || half(&header, 48) == block.0);
+            && (header[4] < CHECKED_FORMAT || half(&header, 48) == block.0)
+            && program.is_of(&header);
         if is_in_place && (found.is_none() || word(&header, 32) > word(newest, 32)) {
             (*newest, found) = (header, Some(page));
         }

@@ -15,6 +15,8 @@
 //! | X, on trial, n boots left | no | the other, if whole | the other, confirmed |
 //! | X, on trial, none left | yes or no | the other, if whole, else X | the other, confirmed; or the same |
 //!
+//! The program of a room is the one that the switch names: no other header in the room is looked at, whole or not.
+//!
 //! Invariant: a room that a boot may have to go back to is not written to.
 
 use norn_flash::Nand;
@@ -22,9 +24,9 @@ use norn_flash::Nand;
 use crate::address::RoomName;
 use crate::code::Code;
 use crate::error::{ImageError, ProgramError};
-use crate::header::Header;
+use crate::header::{Header, Program};
 use crate::rooms::Rooms;
-use crate::switch::{Standing, State};
+use crate::switch::{Standing, State, Switch};
 
 /// How often a room is read before it is taken for damaged: bits may err at random.
 const READS_MAX: u32 = 2;
@@ -53,6 +55,9 @@ pub struct Boot {
 
 /// The program in a room, every byte of which was checked, or why there is none.
 pub type RoomContent<E> = Result<Header, ImageError<E>>;
+
+/// The same, and how to name it.
+pub(crate) type NamedContent<E> = Result<(Header, Program), ImageError<E>>;
 
 /// What is in both rooms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,19 +111,22 @@ impl Rooms {
         device: &mut D,
         cache_page: &mut [u8],
     ) -> Result<Boot, ProgramError<D::Error>> {
-        let state = self.settled(device)?;
+        let (mut switch, state) = self.settled(device)?;
         let is_expired = state.standing == Standing::Trial { boots_left: 0 };
         let first = if is_expired { state.running.other() } else { state.running };
-        let (room, header) = match self.whole::<D, C>(device, first, cache_page)? {
-            Ok(header) => (first, header),
-            Err(reason) => match self.whole::<D, C>(device, first.other(), cache_page)? {
-                Ok(header) => (first.other(), header),
-                Err(_) => return Err(ProgramError::NoProgram { room: first, reason }),
-            },
+        let (room, header) = match self.whole::<D, C>(device, first, switch.program(first), cache_page)? {
+            Ok((header, _)) => (first, header),
+            Err(reason) => {
+                let other = first.other();
+                match self.whole::<D, C>(device, other, switch.program(other), cache_page)? {
+                    Ok((header, _)) => (other, header),
+                    Err(_) => return Err(ProgramError::NoProgram { room: first, reason }),
+                }
+            }
         };
         let next = state.after_boot(room);
         if next != state {
-            self.write_switch(device, next)?;
+            self.set_state(device, &mut switch, next)?;
         }
         let reason = if is_expired { RollBack::NotConfirmed } else { RollBack::NotWhole };
         let roll_back = (room != state.running).then_some(reason);
@@ -131,10 +139,10 @@ impl Rooms {
     /// # Errors
     /// If the rooms are not those of the switch, the device fails, or no block of the switch is good.
     pub fn confirm<D: Nand>(&self, device: &mut D) -> Result<(), ProgramError<D::Error>> {
-        let state = self.settled(device)?;
+        let (mut switch, state) = self.settled(device)?;
         match state.standing {
             Standing::Confirmed => Ok(()),
-            Standing::Trial { .. } => self.write_switch(device, State::confirmed(state.running)),
+            Standing::Trial { .. } => self.set_state(device, &mut switch, State::confirmed(state.running)),
         }
     }
 
@@ -142,14 +150,15 @@ impl Rooms {
     /// [`boot`](Self::boot), and a write of the switch.
     ///
     /// # Errors
-    /// If the other room has no whole program; nothing has changed then. As [`confirm`](Self::confirm).
+    /// If the other room has no whole program that was switched to, which is so after an update that was cut or failed;
+    /// nothing has changed then. As [`confirm`](Self::confirm).
     pub fn roll_back<D: Nand, C: Code>(
         &self,
         device: &mut D,
         cache_page: &mut [u8],
     ) -> Result<Header, ProgramError<D::Error>> {
-        let room = self.settled(device)?.running.other();
-        self.switch_to::<D, C>(device, room, cache_page)
+        let (switch, state) = self.settled(device)?;
+        self.switch_to::<D, C>(device, switch, state.running.other(), cache_page)
     }
 
     /// Makes a program run that was written to room A without a switch: an image of one room, in format 1, too. Returns
@@ -164,22 +173,26 @@ impl Rooms {
         device: &mut D,
         cache_page: &mut [u8],
     ) -> Result<Header, ProgramError<D::Error>> {
-        match self.settle_switch(device)? {
-            Some(State { running, .. }) => Err(ProgramError::Adopted { room: running }),
-            None => self.switch_to::<D, C>(device, RoomName::A, cache_page),
+        let mut switch = self.settle_switch(device)?;
+        if let Some(State { running, .. }) = switch.state {
+            return Err(ProgramError::Adopted { room: running });
         }
+        switch.set_program(RoomName::B, Program::Nothing);
+        self.switch_to::<D, C>(device, switch, RoomName::A, cache_page)
     }
 
     /// Makes the program of a room run and stay, if it is whole.
     fn switch_to<D: Nand, C: Code>(
         &self,
         device: &mut D,
+        mut switch: Switch,
         room: RoomName,
         cache_page: &mut [u8],
     ) -> Result<Header, ProgramError<D::Error>> {
-        let header = self.whole::<D, C>(device, room, cache_page)?;
-        let header = header.map_err(|reason| ProgramError::NoProgram { room, reason })?;
-        self.write_switch(device, State::confirmed(room))?;
+        let whole = self.whole::<D, C>(device, room, switch.program(room), cache_page)?;
+        let (header, program) = whole.map_err(|reason| ProgramError::NoProgram { room, reason })?;
+        switch.set_program(room, program);
+        self.set_state(device, &mut switch, State::confirmed(room))?;
         Ok(header)
     }
 
@@ -193,22 +206,26 @@ impl Rooms {
         device: &mut D,
         cache_page: &mut [u8],
     ) -> Result<Status<D::Error>, ProgramError<D::Error>> {
-        let state = self.read_switch(device)?;
-        let a = self.whole::<D, C>(device, RoomName::A, cache_page)?;
-        let b = self.whole::<D, C>(device, RoomName::B, cache_page)?;
-        Ok(Status { state, a, b })
+        let switch = self.read_switch(device)?;
+        let mut content = |room| {
+            let whole = self.whole::<D, C>(device, room, switch.program(room), cache_page)?;
+            Ok::<_, ProgramError<D::Error>>(whole.map(|(header, _)| header))
+        };
+        let (a, b) = (content(RoomName::A)?, content(RoomName::B)?);
+        Ok(Status { state: switch.state, a, b })
     }
 
-    /// What is in a room.
+    /// The program of a room.
     pub(crate) fn whole<D: Nand, C: Code>(
         &self,
         device: &mut D,
         room: RoomName,
+        program: Program,
         cache_page: &mut [u8],
-    ) -> Result<RoomContent<D::Error>, ProgramError<D::Error>> {
+    ) -> Result<NamedContent<D::Error>, ProgramError<D::Error>> {
         let mut read = Err(ImageError::Empty);
         for _ in 0..READS_MAX {
-            read = self.read_whole::<D, C>(device, room, cache_page);
+            read = self.read_whole::<D, C>(device, room, program, cache_page);
             match read {
                 Ok(_) => break,
                 Err(ImageError::Device(_)) => return Err(read.expect_err("it is an error").into()),
@@ -222,11 +239,13 @@ impl Rooms {
         &self,
         device: &mut D,
         room: RoomName,
+        program: Program,
         cache_page: &mut [u8],
-    ) -> Result<Header, ImageError<D::Error>> {
-        let header = Header::find::<D, C>(device, self.room(room).start, cache_page.len())?;
+    ) -> NamedContent<D::Error> {
+        let start = self.room(room).start;
+        let (header, program) = Header::find_program::<D, C>(device, start, cache_page.len(), program)?;
         header.verify::<D, C>(device, cache_page)?;
-        Ok(header)
+        Ok((header, program))
     }
 }
 

@@ -19,8 +19,8 @@ use norn_flash::{Block, Column, Nand, NandError, NandErrorKind, NandPart, Piece}
 use crate::address::ImagePage;
 use crate::code::{Check, Code, Uncoded};
 use crate::error::ImageError;
-use crate::header::{self, Header, Version};
-use crate::image::{Image, Room, stride};
+use crate::header::{self, Header, Program, Version};
+use crate::image::{HEADER_BYTES, Image, Room, stride};
 use crate::policy::ByteLane;
 
 /// Where an image's bytes come from. They may be requested more than once.
@@ -39,6 +39,22 @@ impl Source for &[u8] {
 enum Attempt {
     Written,
     Bad,
+}
+
+/// The blocks that are known to have failed.
+#[derive(Clone, Copy)]
+struct Known {
+    /// A bit for each of the room's first ones.
+    failed: u16,
+    /// An image whose header's block has failed: that, and those it goes around.
+    refused: Option<Image>,
+}
+
+impl Known {
+    fn has_failed(&self, room: Room, block: Block) -> bool {
+        let first = self.failed.checked_shr(u32::from(block.0 - room.start.0)).unwrap_or(0);
+        first & 1 == 1 || self.refused.is_some_and(|refused| refused.goes_around(block))
+    }
 }
 
 /// Writes images of cache pages of `PAGE` bytes with code `C`, with a page of the part, of at most `BUFFER` bytes, in
@@ -120,16 +136,28 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         image_bytes: u32,
         source: &mut impl Source,
     ) -> Result<Image, ImageError<D::Error>> {
+        self.write_program(device, room, image_bytes, source).map(|(image, _)| image)
+    }
+
+    /// As [`write`](Self::write); also how to name the program.
+    pub(crate) fn write_program<D: Nand>(
+        &mut self,
+        device: &mut D,
+        room: Room,
+        image_bytes: u32,
+        source: &mut impl Source,
+    ) -> Result<(Image, Program), ImageError<D::Error>> {
         let part = device.part();
         let planned = self.plan(&part, room, image_bytes)?;
         let mut generation = header::next_generation(device, room.start)?;
-        self.clear_headers(device, &part, room)?;
+        let failed = self.clear_headers(device, &part, room)?;
         let mut refused = None;
         loop {
-            let (image, check) = self.write_blocks(device, planned, room, refused, source)?;
+            let (image, check) = self.write_blocks(device, planned, room, Known { failed, refused }, source)?;
             let header = Header { image, version: self.version, check: Some(check.value()), generation };
-            if let Attempt::Written = Self::write_header(device, &header)? {
-                return Ok(image);
+            let bytes = header.encode::<C>();
+            if let Attempt::Written = Self::write_header(device, &image, &bytes)? {
+                return Ok((image, Program::of_header(&bytes)));
             }
             // The block that failed may show its header nevertheless.
             generation = generation.saturating_add(1);
@@ -152,23 +180,24 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         Ok(image)
     }
 
-    /// Step 1.
-    fn clear_headers<D: Nand>(&self, device: &mut D, part: &NandPart, room: Room) -> Result<(), ImageError<D::Error>> {
+    /// Step 1. Has a bit for each of the room's first blocks that failed.
+    fn clear_headers<D: Nand>(&self, device: &mut D, part: &NandPart, room: Room) -> Result<u16, ImageError<D::Error>> {
+        let mut failed = 0;
         for block in header::places(part, room.start).take(room.blocks.into()).map(Block) {
-            if !device.is_marked_bad(block)? {
-                bad_or(device.erase(block))?;
+            if !device.is_marked_bad(block)? && matches!(bad_or(device.erase(block))?, Attempt::Bad) {
+                failed |= 1 << (block.0 - room.start.0);
             }
         }
-        Ok(())
+        Ok(failed)
     }
 
-    /// Step 2, around the blocks of an image whose header's block has failed.
+    /// Step 2, around the blocks that have failed.
     fn write_blocks<D: Nand>(
         &mut self,
         device: &mut D,
         planned: Image,
         room: Room,
-        refused: Option<Image>,
+        known: Known,
         source: &mut impl Source,
     ) -> Result<(Image, Check), ImageError<D::Error>> {
         let (mut image, mut check) = (planned, Check::default());
@@ -180,8 +209,9 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
                 return Err(ImageError::TooLarge { image_bytes: image.size_bytes(), blocks: room.blocks, bad_blocks });
             }
             let before = check;
-            let has_failed = refused.is_some_and(|refused| refused.goes_around(block));
-            if !has_failed && let Attempt::Written = self.write_block(device, &image, number, source, &mut check)? {
+            if !known.has_failed(room, block)
+                && let Attempt::Written = self.write_block(device, &image, number, source, &mut check)?
+            {
                 number += 1;
             } else {
                 (check, bad_blocks) = (before, bad_blocks + 1);
@@ -249,11 +279,15 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
     }
 
     /// Step 3.
-    fn write_header<D: Nand>(device: &mut D, header: &Header) -> Result<Attempt, ImageError<D::Error>> {
-        let (bytes, page) = (header.encode::<C>(), header.image.header_page());
-        let attempt = bad_or(device.program(page, &[Piece::new(Column(0), &bytes)]))?;
+    fn write_header<D: Nand>(
+        device: &mut D,
+        image: &Image,
+        bytes: &[u8; HEADER_BYTES],
+    ) -> Result<Attempt, ImageError<D::Error>> {
+        let page = image.header_page();
+        let attempt = bad_or(device.program(page, &[Piece::new(Column(0), bytes)]))?;
         match attempt {
-            Attempt::Written if !header::reads_back(device, page, &bytes)? => Ok(Attempt::Bad),
+            Attempt::Written if !header::reads_back(device, page, bytes)? => Ok(Attempt::Bad),
             attempt => Ok(attempt),
         }
     }

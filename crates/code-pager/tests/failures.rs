@@ -5,10 +5,10 @@
 use norn_code_pager::policy::{Clock, Greedy, Lru, Policy, S3Fifo, Sieve};
 use norn_code_pager::{
     BAD_BLOCKS_MAX, Code, CodeAddress, Crc32c, Image, ImageError, ImageWriter, Options, Pager, Passing, ReadAhead,
-    ReadError, Room, Uncoded,
+    ReadError, Room, Rooms, Standing, Uncoded,
 };
-use norn_flash::{Block, Column, ColumnAccess, Nand, NandPart, PageAddress, Piece};
-use norn_flash_sim::{NandSim, NandSimError, nand_catalogue};
+use norn_flash::{Block, Column, ColumnAccess, Nand, NandError, NandErrorKind, NandPart, PageAddress, Piece};
+use norn_flash_sim::{NandSim, NandSimError, Tear, nand_catalogue};
 
 const ROOM: Room = Room { start: Block(1), blocks: 14 };
 
@@ -38,11 +38,20 @@ enum Call {
 struct Part {
     sim: NandSim,
     fault: Fault,
+    /// Blocks that have been reported as gone bad, which the same call neither programs nor erases again.
+    reported: Vec<Block>,
 }
 
 impl Part {
     fn new() -> Self {
-        Part { sim: NandSim::new(nand_catalogue::test_part(16, 4, 512)), fault: Fault::Nothing }
+        Part { sim: NandSim::new(nand_catalogue::test_part(16, 4, 512)), fault: Fault::Nothing, reported: Vec::new() }
+    }
+
+    fn report<T>(&mut self, block: Block, result: Result<T, NandSimError>) -> Result<T, NandSimError> {
+        if result.as_ref().is_err_and(|error| error.kind() == NandErrorKind::BlockFailed) {
+            self.reported.push(block);
+        }
+        result
     }
 
     /// Whether the call at hand is the one that is to fail.
@@ -83,16 +92,18 @@ impl Nand for Part {
     }
 
     fn program(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), NandSimError> {
+        assert!(!self.reported.contains(&page.block), "{page} is programmed after its block has failed");
         if self.fault == Fault::Program(page) {
             self.fault = Fault::Nothing;
             let mut bytes = pieces[0].bytes.to_vec();
             bytes[..3].fill(0xFF);
             return self.sim.program(page, &[Piece::new(Column(0), &bytes)]);
         }
-        self.sim.program(page, pieces)?;
+        let programmed = self.sim.program(page, pieces);
+        self.report(page.block, programmed)?;
         if self.fault == Fault::Report(page) {
             self.fault = Fault::Nothing;
-            return Err(NandSimError::ProgramFailed { page });
+            return self.report(page.block, Err(NandSimError::ProgramFailed { page }));
         }
         Ok(())
     }
@@ -102,10 +113,12 @@ impl Nand for Part {
     }
 
     fn erase(&mut self, block: Block) -> Result<(), NandSimError> {
-        if self.fault == Fault::Erase(block) {
-            return Err(NandSimError::EraseFailed { block, erases: 9 });
-        }
-        self.sim.erase(block)
+        assert!(!self.reported.contains(&block), "{block} is erased again after it has failed");
+        let erased = match self.fault {
+            Fault::Erase(failing) if failing == block => Err(NandSimError::EraseFailed { block, erases: 9 }),
+            _ => self.sim.erase(block),
+        };
+        self.report(block, erased)
     }
 }
 
@@ -115,6 +128,7 @@ fn code(bytes: usize, seed: u64) -> Vec<u8> {
 }
 
 fn write<C: Code>(part: &mut Part, image: &[u8]) -> Result<Image, ImageError<NandSimError>> {
+    part.reported.clear();
     ImageWriter::<64, 512, C>::new().write(part, ROOM, image.len() as u32, &mut &*image)
 }
 
@@ -281,7 +295,7 @@ fn a_part_whose_position_goes_anywhere_serves_no_bytes_of_a_failed_fetch() {
     let image = code(3_000, 9);
     let mut spec = nand_catalogue::test_part(16, 4, 512);
     spec.part.columns = ColumnAccess::Anywhere;
-    let mut part = Part { sim: NandSim::new(spec), fault: Fault::Nothing };
+    let mut part = Part { sim: NandSim::new(spec), fault: Fault::Nothing, reported: Vec::new() };
     write::<Uncoded>(&mut part, &image).unwrap();
     let mut pager: Pager<_, Lru<2>, 2, 64> = Pager::open(part, ROOM.start, Options::default()).unwrap();
     for nth in 0..20 {
@@ -291,6 +305,32 @@ fn a_part_whose_position_goes_anywhere_serves_no_bytes_of_a_failed_fetch() {
                 if let Ok(seen) = pager.view(CodeAddress(at)) {
                     assert_eq!(seen, &image[at as usize..(at as usize / 64 + 1) * 64], "fetch {nth}");
                 }
+            }
+        }
+    }
+}
+
+/// The contract: a block of which a client knows that a program or an erase failed is neither programmed nor erased
+/// again.
+#[test]
+fn a_block_that_has_failed_is_left_alone_by_the_call_that_knows() {
+    const ROOMS: Rooms = Rooms::split(Room { start: Block(0), blocks: 16 });
+    let code = [0x5A; 3_000];
+    for failing in (0..9).map(Block) {
+        for tears in 0..2 {
+            let mut part = Part::new();
+            part.sim.fail_block(failing);
+            for update in 0..3 {
+                // A cut that leaves the switch in doubt: the next call settles it, and then writes it again.
+                if tears == 1 && update == 2 {
+                    part.reported.clear();
+                    part.sim.cut_power_after(2, Tear::Complete);
+                    ROOMS.roll_back::<_, Crc32c>(&mut part, &mut [0; 64]).unwrap_err();
+                    part.sim.power_on();
+                }
+                part.reported.clear();
+                let mut writer = ImageWriter::<64, 512, Crc32c>::new();
+                writer.update(&mut part, &ROOMS, 3_000, &mut &code[..], Standing::Confirmed).unwrap();
             }
         }
     }

@@ -8,7 +8,7 @@ use norn_code_pager::{
     Room, RoomName, Rooms, Standing, State, Uncoded, Version,
 };
 use norn_flash::{Block, Column, Nand};
-use norn_flash_sim::{NandSim, NandSimError, Noise, nand_catalogue};
+use norn_flash_sim::{NandSim, NandSimError, Noise, Tear, nand_catalogue};
 
 const ROOMS: Rooms = Rooms::split(Room { start: Block(0), blocks: 30 });
 /// Rooms A and B, as `split` makes them.
@@ -177,6 +177,60 @@ fn blocks_that_are_bad_or_fail_are_gone_around() {
     }
 }
 
+/// A header whose program was cut may read whole today and not tomorrow. A roll-back once took it for a program, and the
+/// next update then went to the room of the last good one.
+#[test]
+fn an_update_that_was_cut_leaves_nothing_to_roll_back_to() {
+    let mut part = part();
+    update(&mut part, 1, Standing::Confirmed).unwrap();
+    update(&mut part, 2, Standing::Confirmed).unwrap();
+    let mut whole = part.clone();
+    let before = whole.operations();
+    update(&mut whole, 3, Standing::Confirmed).unwrap();
+    let mut headers = 0;
+    for cut in 0..whole.operations() - before {
+        let mut part = part.clone();
+        part.cut_power_after(cut, Tear::Complete);
+        update(&mut part, 3, Standing::Confirmed).unwrap_err();
+        part.power_on();
+        let found = Header::find::<_, Crc32c>(&mut part, A, 64);
+        headers += u32::from(found.is_ok_and(|header| header.version == version(3)));
+        let boots = boot(&mut part).unwrap().header.version;
+        match roll_back(&mut part) {
+            // Before the update has touched anything, or when the switch is set.
+            Ok(header) => {
+                assert!((boots, header.version) == (version(2), version(1)) || boots == version(3), "cut {cut}")
+            }
+            Err(error) => {
+                assert!(matches!(error, ProgramError::NoProgram { room: RoomName::A, .. }), "cut {cut}: {error}");
+                assert_eq!(boots, version(2), "cut {cut}");
+            }
+        }
+    }
+    assert!(headers > 1, "no cut left a header that nothing was switched to");
+}
+
+/// A block that has failed may hide the header in it from the one who looks for the highest generation, and show it
+/// later: an older program with the generation of the new one.
+#[test]
+fn an_old_header_in_a_block_that_failed_is_not_taken_for_the_program() {
+    let mut part = part();
+    for patch in 1..4 {
+        update(&mut part, patch, Standing::Confirmed).unwrap();
+    }
+    let old = part.peek(B.page(0));
+    part.poke(B.page(0), Column(0), &[0; 64]);
+    part.fail_block(B);
+    let header = update(&mut part, 4, Standing::Confirmed).unwrap();
+    assert_eq!(header.image.header_page().block, Block(B.0 + 1));
+    expect_boot(&mut part, 4);
+    part.poke(B.page(0), Column(0), &old[..64]);
+    assert_eq!(Header::find::<_, Crc32c>(&mut part, B, 64).unwrap().version, version(2), "the two have one generation");
+    assert_eq!(expect_boot(&mut part, 4).roll_back, None);
+    assert_eq!(roll_back(&mut part).unwrap().version, version(3));
+    assert_eq!(roll_back(&mut part).unwrap().version, version(4));
+}
+
 #[test]
 fn a_switch_wears_its_blocks_evenly_and_refuses_with_too_few() {
     let mut part = part();
@@ -223,11 +277,12 @@ fn a_program_of_one_room_is_adopted_where_it_is() {
     writer.write(&mut part, ROOMS.a, code.len() as u32, &mut &code[..]).unwrap();
     assert!(boot(&mut part).unwrap_err().to_string().contains("can be adopted"));
 
-    // Without that, it is there still while its successor is written, and afterwards.
-    let mut updated = part.clone();
+    // Without that, nothing of it is erased, but no switch was ever set to it: it may not be whole tomorrow.
+    let (mut updated, header) = (part.clone(), part.peek(A.page(0)));
     update(&mut updated, 8, Standing::TRIAL).unwrap();
     assert_eq!(expect_boot(&mut updated, 8).room, RoomName::B);
-    assert_eq!(roll_back(&mut updated).unwrap().version, version(7));
+    assert!(matches!(roll_back(&mut updated), Err(ProgramError::NoProgram { room: RoomName::A, .. })));
+    assert_eq!(updated.peek(A.page(0)), header);
 
     let adopted = ROOMS.adopt::<_, Crc32c>(&mut part, &mut [0; 64]).unwrap();
     assert_eq!(expect_boot(&mut part, 7).header, adopted);

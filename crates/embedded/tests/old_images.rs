@@ -33,7 +33,7 @@ struct Image {
     check: fn(&[u8]),
 }
 
-const IMAGES: [Image; 12] = [
+const IMAGES: [Image; 13] = [
     Image { file: "heap-1-slots", make: || cells(heap(slots())), check: |image| check_heap(part_of(slots(), image)) },
     Image {
         file: "heap-1-deltas",
@@ -54,6 +54,7 @@ const IMAGES: [Image; 12] = [
     Image { file: "code-1", make: code_image, check: check_code_image },
     Image { file: "code-2", make: code_image, check: check_code_image },
     Image { file: "programs-1", make: programs, check: check_programs },
+    Image { file: "programs-2", make: programs, check: check_programs },
 ];
 
 #[test]
