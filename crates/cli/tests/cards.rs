@@ -49,7 +49,14 @@ fn an_applet_is_installed_used_and_deleted() {
     assert!(answered.contains("> 8050000004\n< 01900001 9000\n-- reset\n> 8050000004\n< 6999\n"), "{answered}");
     assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
     let shown = desk.succeed("card show my.card");
-    for said in ["objects    12 on flash", "tinystore", "transient", "erases     min"] {
+    for said in [
+        "objects    12 on flash",
+        " 1 purse.Purse\n",
+        " 1 javacard.framework.OwnerPIN\n",
+        "tinystore",
+        "transient",
+        "erases     min",
+    ] {
         assert!(shown.contains(said), "{shown}");
     }
     // A second instance, with a PIN of its own.
