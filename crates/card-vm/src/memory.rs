@@ -53,7 +53,7 @@ impl Stored {
     pub fn of(header: [u8; HEADER_BYTES]) -> Stored {
         let [first, package, class, owner] = header;
         match form([first & !TRANSIENT, package, class, owner], 0) {
-            Form::Object(_) if package == format::NONE => Stored::Runtime,
+            Form::Object(_) if package == format::NONE || class == format::NONE => Stored::Runtime,
             Form::Object(class) => Stored::Object(class),
             Form::Array { kind, class, .. } => Stored::Array { kind, class, is_transient: first & TRANSIENT != 0 },
         }
