@@ -33,8 +33,7 @@ const PLAIN: [u8; HEADER_BYTES] = [format::TYPE_CLASS, format::NONE, format::NON
 pub enum Stored {
     /// An instance of a class.
     Object(ClassId),
-    /// An array of a kind of [`norn_card_package::format`]; of references, with their class. The elements of one that is
-    /// transient are in RAM.
+    /// An array of a kind of [`norn_card_package::format`]; of references, with their class.
     Array {
         /// What an element is.
         kind: u8,
