@@ -74,7 +74,10 @@ fn execute(arguments: &Arguments) -> Result<Report, CardFailure> {
     let card = CardImage::open(&arguments.card)?.report()?;
     let (flash, free) = card.flash;
     let (ram, transient) = card.ram;
-    println!("card       {} objects; {free} of {flash} bytes of NOR flash are ready for more", card.objects);
+    println!(
+        "card       {} objects; {free} of {flash} bytes of NOR flash are ready for more",
+        card.objects.iter().map(|(_, count)| count).sum::<usize>()
+    );
     for (package, version, bytes, applets) in &card.packages {
         println!("           package {package} {version}: {bytes} bytes, {} applets", applets.len());
     }

@@ -1,5 +1,6 @@
 //! A card in a directory.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
@@ -10,8 +11,10 @@ use std::process;
 
 use norn_card_crypto::System;
 use norn_card_linker::{Aid, ExportTable, LinkConfig, Natives, Sizes, Version, link};
+use norn_card_package::format;
 use norn_card_vm::{
-    AppletCard, Card, CardError, Code as _, INSTANCES_MAX, InstallError, Journaled, NandPackages, Protocol, RustCrypto,
+    AppletCard, Card, CardError, ClassId, Code as _, INSTANCES_MAX, InstallError, Journaled, NandPackages,
+    PersistentHeap, Protocol, RustCrypto, Stored,
 };
 use norn_code_pager::policy::Clock;
 use norn_code_pager::{Counts, Crc32c, Options};
@@ -91,17 +94,20 @@ pub struct Installed {
     pub applets: Vec<Aid>,
 }
 
+/// A package: AID, version, bytes of the image, AIDs of applets.
+pub type Listed = (Aid, Version, u32, Vec<Aid>);
+
 /// What a card holds and takes.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Packages: AID, version, bytes of the image, AIDs of applets.
-    pub packages: Vec<(Aid, Version, u32, Vec<Aid>)>,
+    /// Packages.
+    pub packages: Vec<Listed>,
     /// Packages whose images are damaged or gone, as [`CardOf::lost_packages`] has them.
     pub lost_packages: Vec<String>,
     /// Instances of applets: AID, and their package's.
     pub instances: Vec<(Aid, Aid)>,
-    /// Objects and arrays on flash.
-    pub objects: usize,
+    /// Objects and arrays on flash, by class: what they are, for people, and how many.
+    pub objects: Vec<(String, usize)>,
     /// Bytes of the part, and of these that new objects may take before a unit is reclaimed, about.
     pub flash: (u32, u32),
     /// Bytes that a package may have, how many packages there may be, and what the part has done since it was made.
@@ -369,6 +375,11 @@ impl<const TRACED: bool> CardOf<TRACED> {
         self.path.join("exports").join(format!("{aid}.exports"))
     }
 
+    /// The file with the names of a package's classes, one a line in the order of their numbers: for people alone.
+    fn names_path(&self, aid: Aid) -> PathBuf {
+        self.path.join("exports").join(format!("{aid}.classes"))
+    }
+
     /// What installed packages export.
     fn exports(&mut self) -> Result<Vec<ExportTable>, CardFailure> {
         let installed: Vec<Aid> = self.vm()?.packages().store().packages().map(|(_, package)| package.aid).collect();
@@ -405,8 +416,9 @@ impl<const TRACED: bool> CardOf<TRACED> {
         let exports =
             linked.exports.to_text().map_err(|message| CardFailure::Jar { file: path.to_owned(), message })?;
         // Before the package: what it exports counts once it is there.
-        let path = self.exports_path(aid);
-        write_whole(&path, exports.as_bytes()).map_err(CardFailure::file(&path))?;
+        for (path, text) in [(self.exports_path(aid), exports), (self.names_path(aid), linked.classes.join("\n"))] {
+            write_whole(&path, text.as_bytes()).map_err(CardFailure::file(&path))?;
+        }
         let installed = self.vm()?.install_package(&linked.image);
         self.installed(installed)?;
         let applets = config.applets.into_iter().map(|(aid, _)| aid).collect();
@@ -474,23 +486,37 @@ impl<const TRACED: bool> CardOf<TRACED> {
             let package = packages.iter().find(|(number, _)| *number == package).map_or(aid, |(_, (aid, ..))| *aid);
             instances.push((aid, package));
         }
-        let (mut objects, mut after) = (0, None);
-        let heap = vm.heap().heap();
-        while let Some(object) = heap.next_object(after).map_err(|error| damaged(error.to_string()))? {
-            (objects, after) = (objects + 1, Some(object));
-        }
+        let stored = stored(vm.heap().heap()).map_err(|error| damaged(error.to_string()))?;
         let package_room = vm.packages().store().room_bytes();
         let free = u32::try_from(vm.heap().heap().ready_bytes()).unwrap_or(u32::MAX);
+        let nand = vm.packages().store().with_device(|part| part.counters());
+        let objects = self.named(stored, &packages);
         Ok(Report {
             packages: packages.into_iter().map(|(_, package)| package).collect(),
             lost_packages,
             instances,
             objects,
             flash: (size, free),
-            nand: (package_room, PACKAGES, vm.packages().store().with_device(|part| part.counters())),
+            nand: (package_room, PACKAGES, nand),
             ram: (size_of::<Vm<TRACED>>() - size_of::<CardHeap>() - size_of::<Traced<Packages, TRACED>>(), TRANSIENT),
             pager_ram: size_of::<Packages>() - size_of::<NandSim>() - size_of::<Counts>(),
         })
+    }
+
+    /// How many there are of each, under names for people: those that were written down when packages were linked.
+    fn named(&self, stored: Vec<Stored>, packages: &[(u8, Listed)]) -> Vec<(String, usize)> {
+        let names: BTreeMap<u8, Vec<String>> = packages
+            .iter()
+            .map(|(number, (aid, ..))| {
+                let text = fs::read_to_string(self.names_path(*aid)).unwrap_or_default();
+                (*number, text.lines().map(|name| name.replace('/', ".")).collect())
+            })
+            .collect();
+        let mut counts = BTreeMap::new();
+        for stored in stored {
+            *counts.entry(name_of(stored, &names)).or_insert(0) += 1;
+        }
+        counts.into_iter().collect()
     }
 
     /// Checks every invariant of the heap; what is violated, with its place.
@@ -551,6 +577,38 @@ impl TracedCard {
     /// [`CardFailure::PowerLost`] where there is no power.
     pub fn take_trace(&mut self) -> Result<CardTrace, CardFailure> {
         Ok(self.vm()?.packages().take())
+    }
+}
+
+/// What each object on a heap is.
+fn stored(heap: &mut FlashHeap) -> Result<Vec<Stored>, <FlashHeap as PersistentHeap>::Error> {
+    let (mut found, mut after) = (Vec::new(), None);
+    while let Some(object) = heap.next_object(after)? {
+        found.push(Stored::of(PersistentHeap::header(heap, object)?));
+        after = Some(object);
+    }
+    Ok(found)
+}
+
+/// What an object is, by the names of classes of each package.
+fn name_of(stored: Stored, names: &BTreeMap<u8, Vec<String>>) -> String {
+    let class_name = |ClassId { package, class }| {
+        let name = names.get(&package).and_then(|names| names.get(usize::from(class)));
+        name.cloned().unwrap_or_else(|| format!("class {class} of package {package}"))
+    };
+    match stored {
+        Stored::Runtime => "the card's own".to_owned(),
+        Stored::Object(class) => class_name(class),
+        Stored::Array { kind, class, is_transient } => {
+            let element = match kind {
+                format::BOOLEAN => "boolean".to_owned(),
+                format::BYTE => "byte".to_owned(),
+                format::SHORT => "short".to_owned(),
+                format::INT => "int".to_owned(),
+                _ => class_name(class),
+            };
+            format!("{element}[]{}", if is_transient { ", transient" } else { "" })
+        }
     }
 }
 

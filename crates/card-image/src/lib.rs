@@ -18,7 +18,7 @@ mod jar;
 mod served;
 mod traced;
 
-pub use card::{CardImage, CardOf, CodeCost, Installed, Power, Report, TracedCard, Wanted};
+pub use card::{CardImage, CardOf, CodeCost, Installed, Listed, Power, Report, TracedCard, Wanted};
 pub use device::SharedNor;
 pub use failure::CardFailure;
 pub use jar::{AppletOf, Classes, Manifest, aid_of};

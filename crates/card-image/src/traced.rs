@@ -110,8 +110,8 @@ impl<S: PackageStore, const TRACED: bool> Image for TracedImage<S, TRACED> {
 #[derive(Debug)]
 pub struct Traced<S, const TRACED: bool> {
     image: TracedImage<S, TRACED>,
-    /// The package that was asked for last.
-    package: Option<Package>,
+    /// The package that was asked for last, as long as none comes or goes.
+    package: Option<(u8, Package)>,
 }
 
 impl<S: PackageStore, const TRACED: bool> Traced<S, TRACED> {
@@ -120,6 +120,7 @@ impl<S: PackageStore, const TRACED: bool> Traced<S, TRACED> {
     }
 
     pub fn store(&mut self) -> &mut S {
+        self.package = None;
         &mut self.image.store
     }
 
@@ -150,9 +151,11 @@ impl<S: PackageStore, const TRACED: bool> Code for Traced<S, TRACED> {
     type Image = TracedImage<S, TRACED>;
 
     fn package(&mut self, number: u8) -> Option<(&Package, &mut Self::Image)> {
-        let package = *self.image.store.package(number)?.0;
+        if !matches!(self.package, Some((known, _)) if known == number) {
+            self.package = Some((number, *self.image.store.package(number)?.0));
+        }
         self.image.number = number;
-        Some((self.package.insert(package), &mut self.image))
+        self.package.as_ref().map(|(_, package)| (package, &mut self.image))
     }
 
     fn import(&self, package: u8, import: u8) -> Option<u8> {
@@ -176,10 +179,12 @@ impl<S: PackageStore, const TRACED: bool> Code for Traced<S, TRACED> {
 
 impl<S: PackageStore, const TRACED: bool> PackageStore for Traced<S, TRACED> {
     fn add(&mut self, image: &[u8]) -> Result<u8, AddError<CodeError<Self>>> {
+        self.package = None;
         self.image.store.add(image)
     }
 
     fn remove(&mut self, number: u8) -> Result<(), CodeError<Self>> {
+        self.package = None;
         self.image.store.remove(number)
     }
 }

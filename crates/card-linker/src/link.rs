@@ -45,6 +45,8 @@ pub struct LinkedPackage {
     pub exports: ExportTable,
     /// What the image's bytes are for.
     pub sizes: Sizes,
+    /// The names of its classes, with slashes, by their numbers: what a card itself does not know.
+    pub classes: Vec<String>,
 }
 
 /// Links a package against the export tables of those that it imports. Others may be among `imports`, and are left out.
@@ -70,7 +72,7 @@ pub fn link(classes: &[ClassFile], imports: &[ExportTable], config: &LinkConfig)
     let (image, sizes) = write::image(&package, &plan, &starts, &code, &mut used)?;
     let exports = plan.exports(config, used.versions());
     match norn_card_package::check(&mut &image[..]) {
-        Ok(_) => Ok(LinkedPackage { image, exports, sizes }),
+        Ok(_) => Ok(LinkedPackage { image, exports, sizes, classes: plan.classes }),
         Err(error) => Err(LinkError::Package(format!("the linker has written a wrong image: {error}"))),
     }
 }

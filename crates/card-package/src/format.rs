@@ -102,6 +102,7 @@ pub const TYPE_CLASS: u8 = 5;
 
 /// Bytes of a field or element of a kind; none for an unknown kind.
 #[must_use]
+#[inline(never)] // in the code once, not in twenty places
 pub const fn width(kind: u8) -> Option<u32> {
     match kind {
         BOOLEAN | BYTE => Some(1),

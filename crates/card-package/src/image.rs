@@ -42,31 +42,43 @@ pub(crate) fn wrong<T, E>(at: u32, what: Wrong) -> Result<T, ImageError<E>> {
 /// `N` bytes at a position.
 pub(crate) fn bytes<const N: usize, I: Image>(image: &mut I, at: u32) -> Result<[u8; N], ImageError<I::Error>> {
     let mut read = [0; N];
-    let mut filled = 0;
-    while filled < N {
-        let Some(position) = at.checked_add(filled as u32) else { return wrong(at, Wrong::Ends) };
-        let window = image.window(position).map_err(ImageError::Read)?;
-        let taken = window.len().min(N - filled);
-        if taken == 0 {
-            return wrong(at, Wrong::Ends);
-        }
-        read[filled..filled + taken].copy_from_slice(&window[..taken]);
-        filled += taken;
-    }
+    fill(image, at, &mut read)?;
     Ok(read)
 }
 
-/// A number of one byte.
+/// Reads the bytes from a position on: once in the code, however many there are.
+#[inline(never)]
+pub(crate) fn fill<I: Image>(image: &mut I, at: u32, mut into: &mut [u8]) -> Result<(), ImageError<I::Error>> {
+    let mut position = at;
+    while !into.is_empty() {
+        let window = image.window(position).map_err(ImageError::Read)?;
+        let taken = window.len().min(into.len());
+        if taken == 0 {
+            return wrong(at, Wrong::Ends);
+        }
+        let (now, later) = into.split_at_mut(taken);
+        now.copy_from_slice(&window[..taken]);
+        into = later;
+        let Some(next) = position.checked_add(taken as u32) else { return wrong(at, Wrong::Ends) };
+        position = next;
+    }
+    Ok(())
+}
+
+/// A number of one byte. Those of one to three bytes are functions of their own: images are read in many places.
+#[inline(never)]
 pub(crate) fn u8_at<I: Image>(image: &mut I, at: u32) -> Result<u8, ImageError<I::Error>> {
     bytes::<1, I>(image, at).map(|[byte]| byte)
 }
 
 /// A number of two bytes, the least significant first.
+#[inline(never)]
 pub(crate) fn u16_at<I: Image>(image: &mut I, at: u32) -> Result<u16, ImageError<I::Error>> {
     bytes::<2, I>(image, at).map(u16::from_le_bytes)
 }
 
 /// A number of three bytes, the least significant first.
+#[inline(never)]
 pub(crate) fn u24_at<I: Image>(image: &mut I, at: u32) -> Result<u32, ImageError<I::Error>> {
     bytes::<3, I>(image, at).map(u24)
 }

@@ -13,7 +13,7 @@ use crate::format::{
     METHODS, NONE, PACKAGE_NATIVE, POSITION_BYTES, RECORDS_AT, REFERENCE, START_ARRAY, START_BYTES, START_INT, STARTS,
     STARTS_AT, STATICS, VERSION, width,
 };
-use crate::image::{Image, bytes, u8_at, u16_at, u24_at, wrong};
+use crate::image::{Image, bytes, fill, u8_at, u16_at, u24_at, wrong};
 use crate::known::{KNOWN_BYTES, KNOWN_CLASSES};
 
 /// The header of a package.
@@ -543,10 +543,7 @@ impl Package {
     ///
     /// [`Wrong::Ends`] where the image ends before.
     pub fn read<I: Image>(&self, image: &mut I, at: u32, into: &mut [u8]) -> Result<(), ImageError<I::Error>> {
-        for (offset, byte) in (0..).zip(into) {
-            *byte = u8_at(image, at.saturating_add(offset))?;
-        }
-        Ok(())
+        fill(image, at, into)
     }
 
     /// A static field and what it starts with, by a number below [`Package::starts`].

@@ -13,6 +13,7 @@ use core::marker::PhantomData;
 
 use norn_card_package::{Aid, ImageError, Package, check};
 
+use crate::calls::Callee;
 use crate::card::{Card, InstallError};
 use crate::code::CodeError;
 use crate::command::{Command, WRONG_LENGTH};
@@ -217,22 +218,14 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             return Ok((Ended::Status(UNKNOWN), 0));
         };
         let number = self.memory.ram.known.slot(place);
-        let slot = match class {
-            None => Ok(Some(number)),
-            Some(interface) => {
-                let interface = self.memory.ram.known.class(interface);
-                types::slot_through(&mut self.packages, of, interface, number)
-            }
+        let callee = match class {
+            None => Callee::in_slot(of, number),
+            Some(interface) => Callee::through(self.memory.ram.known.class(interface), of, number),
         };
-        let entry = match slot {
-            Ok(Some(slot)) => types::entry(&mut self.packages, of, slot),
-            Ok(None) => return Ok((Ended::Status(UNKNOWN), 0)),
-            Err(error) => Err(error),
-        };
-        match entry {
-            Ok(method) => self.run((command, response), instance, method, arguments),
+        match types::code_of(&mut self.packages, callee) {
+            Ok(Some(method)) => self.run((command, response), instance, method, arguments),
             Err(ImageError::Read(error)) => Err(CardError::Packages(error)),
-            Err(ImageError::Wrong { .. }) => Ok((Ended::Status(UNKNOWN), 0)),
+            Ok(None) | Err(ImageError::Wrong { .. }) => Ok((Ended::Status(UNKNOWN), 0)),
         }
     }
 
@@ -419,7 +412,6 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
     type Error = ErrorOf<H, S>;
 
     fn install_package(&mut self, image: &[u8]) -> Result<(), InstallError<Self::Error>> {
-        let Ok(package) = check(&mut &*image) else { return Err(InstallError::Image) };
         let number = match self.packages.add(image) {
             Ok(number) => number,
             Err(AddError::NoRoom) => return Err(InstallError::NoRoom),
@@ -430,14 +422,20 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
                 return Err(InstallError::Memory(CardError::Packages(error)));
             }
         };
-        let made = match number {
-            number if usize::from(number) < PACKAGES => self.memory.persistent.install(number, &package, &mut &*image),
+        let made = match self.packages.package(number) {
+            Some((_, image)) if usize::from(number) < PACKAGES => match check(image) {
+                Ok(package) => self.memory.persistent.install(number, &package, image),
+                Err(error) => Err(StaticsError::Image(error)),
+            },
             _ => Err(StaticsError::NoRoom),
         };
         let refusal = match made {
             Ok(()) => return self.read_known().map_err(InstallError::Memory),
             // Whether the package is installed is not known: when power comes it is.
             Err(StaticsError::Heap(error)) => return Err(InstallError::Memory(CardError::Heap(error))),
+            Err(StaticsError::Image(ImageError::Read(error))) => {
+                return Err(InstallError::Memory(CardError::Packages(error)));
+            }
             Err(StaticsError::Image(_)) => InstallError::Image,
             Err(_) => InstallError::NoRoom,
         };

@@ -53,16 +53,25 @@ impl<I: Image> Code for Packages<'_, I> {
 
 /// Bytes of a window.
 const WINDOW: usize = 96;
-/// Bytes before a position that stay when the window moves on from its end: a loop across the end of an image's own
+/// Windows: of a loop and of what it calls.
+const WINDOWS: usize = 2;
+/// Bytes before a position that stay when a window moves on from its end: a loop across the end of an image's own
 /// window has both of its parts there then.
 const KEPT: usize = 32;
-/// Bytes of the longest bytecode on stack and local variables alone; so many are in a window from a position on, if the
-/// image has them, before the bytecode there is looked at.
-pub(crate) const LONGEST: usize = 4;
+/// Bytes of the longest bytecode but a switch; so many are in the window from a position on, if the image has them,
+/// before the bytecode there is looked at.
+pub(crate) const LONGEST: usize = 5;
 
-/// A copy of the bytes around the bytecode that is carried out, so that most of them cost no request to the pager.
+/// Copies of the bytes around the bytecode that is carried out, and of those around one before: most bytecodes, calls
+/// and returns cost no request to the pager.
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(crate) struct Windows {
+    windows: [Window; WINDOWS],
+    current: usize,
+}
+
+#[derive(Debug)]
+struct Window {
     package: u8,
     start: u32,
     length: u32,
@@ -75,59 +84,65 @@ pub(crate) struct WindowBytes<'a> {
     pub bytes: &'a [u8],
 }
 
-impl Window {
-    pub(crate) fn empty() -> Window {
-        Window { package: 0, start: 0, length: 0, bytes: [0; WINDOW] }
-    }
-
-    /// `N` bytes of a package's image.
-    #[inline]
-    pub(crate) fn bytes<const N: usize, C: Code>(
-        &mut self,
-        code: &mut C,
-        package: u8,
-        at: u32,
-    ) -> Result<[u8; N], ImageError<CodeError<C>>> {
-        let mut offset = at.wrapping_sub(self.start);
-        if package != self.package || offset.saturating_add(N as u32) > self.length {
-            self.refill(code, package, at)?;
-            offset = at.wrapping_sub(self.start);
+impl Windows {
+    pub(crate) fn empty() -> Windows {
+        Windows {
+            windows: [const { Window { package: 0, start: 0, length: 0, bytes: [0; WINDOW] } }; WINDOWS],
+            current: 0,
         }
-        let rest = self.bytes.get(offset as usize..).unwrap_or(&[]);
-        Ok(rest.first_chunk().copied().unwrap_or([0; N]))
     }
 
-    /// Whether [`LONGEST`] bytes from a position on are not in the window.
-    #[inline]
-    pub(crate) fn is_short(&self, package: u8, at: u32) -> bool {
-        let offset = at.wrapping_sub(self.start);
-        package != self.package || offset.saturating_add(LONGEST as u32) > self.length
-    }
-
-    /// The window's bytes, where it is in a package's image.
+    /// The bytes of the window that is used, where it is in a package's image.
     #[inline]
     pub(crate) fn of(&self, package: u8) -> Option<WindowBytes<'_>> {
-        let bytes = self.bytes.get(..self.length as usize).filter(|_| package == self.package)?;
-        Some(WindowBytes { start: self.start, bytes })
+        let window = &self.windows[self.current];
+        let bytes = window.bytes.get(..window.length as usize).filter(|_| package == window.package)?;
+        Some(WindowBytes { start: window.start, bytes })
     }
 
-    /// Fills the window from a position on with at least [`LONGEST`] bytes, zeros behind the image's end. What is
-    /// before the position stays, as far as there is room.
+    /// [`LONGEST`] bytes from a position on, where the window that is used has them.
+    #[inline]
+    pub(crate) fn bytes(&self, package: u8, at: u32) -> Option<[u8; LONGEST]> {
+        let WindowBytes { start, bytes } = self.of(package)?;
+        bytes.get(at.wrapping_sub(start) as usize..)?.first_chunk().copied()
+    }
+
+    /// Makes the window that has [`LONGEST`] bytes from a position on the one that is used; fills one, where none has.
     ///
     /// # Errors
     ///
     /// Where the position is not in an image, or that cannot be read.
     #[cold]
     #[inline(never)]
-    pub(crate) fn refill<C: Code>(
+    pub(crate) fn turn_to<C: Code>(
         &mut self,
         code: &mut C,
         package: u8,
         at: u32,
     ) -> Result<(), ImageError<CodeError<C>>> {
+        if !self.windows[self.current].is_near(package, at) {
+            self.current = (self.current + 1) % WINDOWS;
+        }
+        if self.bytes(package, at).is_some() {
+            return Ok(());
+        }
+        self.windows[self.current].refill(code, package, at)
+    }
+}
+
+impl Window {
+    /// Whether a position is in it, or comes right after it.
+    fn is_near(&self, package: u8, at: u32) -> bool {
+        package == self.package && at.wrapping_sub(self.start) <= self.length
+    }
+
+    /// Fills the window from a position on with at least [`LONGEST`] bytes, zeros behind the image's end. What is
+    /// before the position stays, as far as there is room.
+    fn refill<C: Code>(&mut self, code: &mut C, package: u8, at: u32) -> Result<(), ImageError<CodeError<C>>> {
         let ends = ImageError::Wrong { at, what: Wrong::Ends };
-        let (known, mut start, mut length) = (at.wrapping_sub(self.start) as usize, at, 0);
-        if package == self.package && known <= self.length as usize {
+        let (mut start, mut length) = (at, 0);
+        if self.is_near(package, at) {
+            let known = (at - self.start) as usize;
             let from = known.saturating_sub(KEPT);
             start -= (known - from) as u32;
             while length < self.length as usize - from {

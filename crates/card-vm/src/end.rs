@@ -102,6 +102,8 @@ impl<O, C> Trap<O, C> {
         Trap::Stop(Stop::Objects(error))
     }
 
+    // In the code once: most changes of objects may fail.
+    #[inline(never)]
     pub(crate) fn failure(failure: Failure<O>) -> Self {
         match failure {
             Failure::NoRoom => Trap::Exception(Exception::NoRoom),

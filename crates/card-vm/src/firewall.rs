@@ -92,7 +92,7 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
     }
 
     /// What an object is to a context that is not its owner's; none where the context may use it.
-    #[inline]
+    #[inline(never)]
     fn stranger(&mut self, reference: i32) -> Step<Option<Standing>, O, C> {
         if self.frame.owner == RUNTIME {
             return Ok(None);

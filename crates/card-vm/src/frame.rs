@@ -5,7 +5,8 @@
 //!                   ↑ locals                  ↑ link                                       ↑ bottom   top ↑
 //! ```
 //!
-//! A call's arguments are the callee's first locals, where they are. Every access is checked against the frame.
+//! A call's arguments are the callee's first locals, where they are. Every access is checked against the frame. What
+//! runs fast borrows the cells (`quick.rs`); `push` and `pop` are in the code once, for all other bytecodes.
 
 use norn_card_package::Method;
 
@@ -72,7 +73,7 @@ impl Frame {
         self.locals == 0
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn push(&mut self, cells: &mut [i32], value: i32) -> Result<(), OutOfFrame> {
         let top = usize::from(self.top);
         match cells.get_mut(top) {
@@ -83,7 +84,7 @@ impl Frame {
         Ok(())
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pop(&mut self, cells: &[i32]) -> Result<i32, OutOfFrame> {
         let top = usize::from(self.top);
         if top <= self.bottom() {

@@ -20,6 +20,7 @@
 
 mod applet_card;
 mod arithmetic;
+mod calls;
 mod card;
 mod code;
 mod command;
@@ -59,7 +60,7 @@ pub use crypto::{
 pub use end::{End, Exception, Failure, Native, NativeCalls, Stop};
 pub use heap::{HEADER_BYTES, PersistentHeap, Tracer, Tracing};
 pub use machine::{MACHINE_BYTES_MAX, Machine};
-pub use memory::INSTANCES_MAX;
+pub use memory::{INSTANCES_MAX, Stored};
 pub use nand_packages::{IMPORTS_MAX, NandPackages, NandPackagesError, RoomImage};
 pub use objects::{ClassId, Form, NativeCall, Objects, PACKAGE_OWNER, RUNTIME, Runtime, Standing, TEMPORARY_END};
 pub use outside::{JournalError, Journaled};

@@ -10,17 +10,21 @@ use core::mem::size_of;
 use norn_card_package::{ClassPlace, ImageError, Method, Wrong, opcode as op};
 
 use crate::arithmetic::shuffle;
-use crate::code::{Code, CodeError, Window};
+use crate::calls::{Callee, Calls, Head};
+use crate::code::{Code, CodeError, LONGEST, Windows};
 use crate::end::{End, Exception, Native, Stop, Trap};
 use crate::frame::{Frame, OutOfFrame};
-use crate::objects::{NativeCall, Objects, RUNTIME, Runtime};
+use crate::objects::{ClassId, NativeCall, Objects, RUNTIME, Runtime};
 use crate::types;
 
 /// Bytes of RAM that a machine takes at most beside what it borrows, on a machine of 64 bits.
-pub const MACHINE_BYTES_MAX: usize = 208;
+pub const MACHINE_BYTES_MAX: usize = 512;
 
 /// What a step leads to if not to the next bytecode.
 pub(crate) type Step<T, O, C> = Result<T, Trap<<O as Objects>::Error, CodeError<C>>>;
+
+/// The bytes after an opcode.
+pub(crate) type Operands = [u8; LONGEST - 1];
 
 /// An interpreter over objects `O`, code `C` and a runtime `R`.
 #[derive(Debug)]
@@ -30,7 +34,8 @@ pub struct Machine<'a, O, C, R> {
     pub(crate) runtime: &'a mut R,
     pub(crate) cells: &'a mut [i32],
     pub(crate) frame: Frame,
-    pub(crate) window: Window,
+    pub(crate) windows: Windows,
+    calls: Calls,
     /// The bytecode after the one that is carried out.
     next: u32,
     pub(crate) left: u32,
@@ -47,7 +52,8 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
             runtime,
             cells,
             frame: Frame::outermost(0, RUNTIME),
-            window: Window::empty(),
+            windows: Windows::empty(),
+            calls: Calls::new(),
             next: 0,
             left: bytecodes,
         }
@@ -105,24 +111,20 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         if self.left == 0 {
             return Err(Trap::Stop(Stop::Limit));
         }
-        if self.window.is_short(self.frame.package, self.frame.position) {
-            self.window.refill(self.code, self.frame.package, self.frame.position)?;
+        let Some([opcode, operands @ ..]) = self.windows.bytes(self.frame.package, self.frame.position) else {
+            self.windows.turn_to(self.code, self.frame.package, self.frame.position)?;
             return Ok(());
-        }
+        };
         self.left -= 1;
-        let [opcode] = self.operands::<1>(0)?;
         let Some(length) = op::length(opcode) else { return self.damaged(Wrong::Opcode) };
         self.next = self.frame.position + length;
         self.code.executes(self.frame.package, self.frame.position, opcode);
-        self.carry_out(opcode)
+        self.carry_out(opcode, operands)
     }
 
-    fn carry_out(&mut self, opcode: u8) -> Step<(), O, C> {
+    fn carry_out(&mut self, opcode: u8, operands: Operands) -> Step<(), O, C> {
         match opcode {
-            op::PUSH_INT => {
-                let int = i32::from_le_bytes(self.operands(1)?);
-                self.push(int)?;
-            }
+            op::PUSH_INT => self.push(i32::from_le_bytes(operands))?,
             op::POP2..=op::SWAP => self.shuffle(opcode)?,
             // They are carried out by now, unless they divide by zero or leave the frame.
             op::NOP..=op::LOAD_3 | op::STORE..=op::STORE_3 | op::POP | op::ADD..=op::GOTO => {
@@ -133,10 +135,10 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
                     self.damaged(Wrong::Local)
                 };
             }
-            op::TABLE_SWITCH => return self.table_switch(),
-            op::LOOKUP_SWITCH => return self.lookup_switch(),
+            op::TABLE_SWITCH => return self.table_switch(operands),
+            op::LOOKUP_SWITCH => return self.lookup_switch(operands),
             op::RETURN | op::RETURN_VALUE => return self.return_from(opcode),
-            op::INVOKE_VIRTUAL..=op::INVOKE_INTERFACE => return self.invoke(opcode),
+            op::INVOKE_VIRTUAL..=op::INVOKE_INTERFACE => return self.invoke(opcode, operands),
             op::THROW => {
                 let thrown = self.pop()?;
                 if thrown == 0 {
@@ -146,17 +148,19 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
                 return Err(Trap::Throw(thrown));
             }
             op::IF_NULL | op::IF_NOT_NULL => return self.damaged(Wrong::Local),
-            _ => self.on_objects(opcode)?,
+            _ => self.on_objects(opcode, operands)?,
         }
         self.frame.position = self.next;
         Ok(())
     }
 
-    /// `N` bytes after the opcode's place.
-    #[inline]
-    pub(crate) fn operands<const N: usize>(&mut self, offset: u32) -> Step<[u8; N], O, C> {
+    /// Bytes at an offset from the opcode's place: those of a switch.
+    fn read(&mut self, offset: u32) -> Step<[u8; LONGEST], O, C> {
         let at = self.frame.position.saturating_add(offset);
-        Ok(self.window.bytes(self.code, self.frame.package, at)?)
+        if self.windows.bytes(self.frame.package, at).is_none() {
+            self.windows.turn_to(self.code, self.frame.package, at)?;
+        }
+        Ok(self.windows.bytes(self.frame.package, at).unwrap_or_default())
     }
 
     pub(crate) fn damaged<T>(&self, what: Wrong) -> Step<T, O, C> {
@@ -193,36 +197,42 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         left.iter().try_for_each(|from| self.push(cells[usize::from(*from)]))
     }
 
-    /// Where a branch leads that is at an offset from the opcode.
-    fn target(&mut self, offset: u32) -> Step<u32, O, C> {
-        let distance = i16::from_le_bytes(self.operands(offset)?);
-        Ok(self.frame.position.wrapping_add_signed(i32::from(distance)))
+    /// Goes to where a switch's branch leads.
+    fn branch(&mut self, low: u8, high: u8) {
+        self.frame.position = self.frame.position.wrapping_add_signed(i16::from_le_bytes([low, high]).into());
     }
 
-    fn table_switch(&mut self) -> Step<(), O, C> {
+    fn table_switch(&mut self, [low, high, ..]: Operands) -> Step<(), O, C> {
         let key = self.pop()?;
-        let least = i32::from_le_bytes(self.operands(3)?);
-        let count = u16::from_le_bytes(self.operands(7)?);
-        let place = i64::from(key) - i64::from(least);
-        let offset = if (0..i64::from(count)).contains(&place) { 9 + 2 * place as u32 } else { 1 };
-        self.frame.position = self.target(offset)?;
+        let [l0, l1, l2, l3, c0] = self.read(3)?;
+        let [c1, ..] = self.read(8)?;
+        // Keys below the least one wrap round, and are beyond the count.
+        let place = key.wrapping_sub(i32::from_le_bytes([l0, l1, l2, l3])) as u32;
+        if place >= u32::from(u16::from_le_bytes([c0, c1])) {
+            self.branch(low, high);
+            return Ok(());
+        }
+        let [low, high, ..] = self.read(9 + 2 * place)?;
+        self.branch(low, high);
         Ok(())
     }
 
     /// Halves the keys until one is left.
-    fn lookup_switch(&mut self) -> Step<(), O, C> {
+    fn lookup_switch(&mut self, [otherwise_low, otherwise_high, c0, c1]: Operands) -> Step<(), O, C> {
         let key = self.pop()?;
-        let (mut low, mut high) = (0, u32::from(u16::from_le_bytes(self.operands(3)?)));
+        let (mut low, mut high) = (0, u32::from(u16::from_le_bytes([c0, c1])));
         while low < high {
             let middle = low.midpoint(high);
-            let found = i32::from_le_bytes(self.operands(5 + 6 * middle)?);
+            let [k0, k1, k2, k3, to_low] = self.read(5 + 6 * middle)?;
+            let found = i32::from_le_bytes([k0, k1, k2, k3]);
             if found == key {
-                self.frame.position = self.target(9 + 6 * middle)?;
+                let [to_high, ..] = self.read(10 + 6 * middle)?;
+                self.branch(to_low, to_high);
                 return Ok(());
             }
             (low, high) = if found < key { (middle + 1, high) } else { (low, middle) };
         }
-        self.frame.position = self.target(1)?;
+        self.branch(otherwise_low, otherwise_high);
         Ok(())
     }
 
@@ -241,37 +251,55 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         self.frame = caller;
     }
 
-    fn invoke(&mut self, opcode: u8) -> Step<(), O, C> {
-        let (package, method, arguments, owner) = match opcode {
+    fn invoke(&mut self, opcode: u8, operands: Operands) -> Step<(), O, C> {
+        match opcode {
             op::INVOKE_VIRTUAL => {
-                let [slot, arguments] = self.operands(1)?;
+                let [slot, arguments, ..] = operands;
                 let reference = self.receiver(arguments)?;
                 let owner = self.callable(reference, None)?;
-                let form = self.objects.form(reference).map_err(Trap::objects)?;
-                let (package, method) = types::entry(self.code, types::class_of(self.code, form), slot)?;
-                (package, method, Some(arguments), owner)
+                let class = self.class_of(reference)?;
+                self.enter_callee(Callee::in_slot(class, slot), arguments, owner)
             }
             op::INVOKE_INTERFACE => {
-                let [package, class, method, arguments] = self.operands(1)?;
+                let [package, class, method, arguments] = operands;
                 let reference = self.receiver(arguments)?;
                 let interface = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
                 let owner = self.callable(reference, Some(interface))?;
-                let form = self.objects.form(reference).map_err(Trap::objects)?;
-                let (package, method) = self.through_interface(form, interface, method)?;
-                (package, method, Some(arguments), owner)
+                let class = self.class_of(reference)?;
+                self.enter_callee(Callee::through(interface, class, method), arguments, owner)
             }
             _ => {
-                let [package, low, high] = self.operands(1)?;
+                let [package, low, high, _] = operands;
                 let package = types::package(self.code, self.frame.package, package)?;
                 let method = u16::from_le_bytes([low, high]);
                 if opcode == op::INVOKE_DIRECT {
-                    let found = self.header(package, method)?;
-                    self.receiver(found.arguments)?;
+                    let found = self.head(package, method)?;
+                    self.receiver(found.method.arguments)?;
                 }
-                (package, method, None, self.frame.owner)
+                self.enter(package, method, None, self.frame.owner)
+            }
+        }
+    }
+
+    /// The class whose method table an object has.
+    fn class_of(&mut self, reference: i32) -> Step<ClassId, O, C> {
+        let form = self.objects.form(reference).map_err(Trap::objects)?;
+        Ok(types::class_of(self.code, form))
+    }
+
+    /// Enters what a call by slot or through an interface leads to.
+    fn enter_callee(&mut self, callee: Callee, arguments: u8, owner: u8) -> Step<(), O, C> {
+        let (package, method) = match self.calls.entry(callee) {
+            Some(known) => known,
+            None => {
+                let Some(found) = types::code_of(self.code, callee)? else {
+                    return Err(Trap::Exception(Exception::ClassCast));
+                };
+                self.calls.keep_entry(callee, found);
+                found
             }
         };
-        self.enter(package, method, arguments, owner)
+        self.enter(package, method, Some(arguments), owner)
     }
 
     /// The object that a call is on, below its other arguments.
@@ -283,24 +311,40 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         }
     }
 
-    fn header(&mut self, package: u8, method: u16) -> Step<Method, O, C> {
-        match self.code.package(package) {
-            Some((header, image)) => Ok(header.method(image, method)?),
-            None => self.damaged(Wrong::Method),
+    fn head(&mut self, package: u8, method: u16) -> Result<Head, ImageError<CodeError<C>>> {
+        match self.calls.head((package, method)) {
+            Some(known) => Ok(*known),
+            None => self.read_head(package, method),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_head(&mut self, package: u8, number: u16) -> Result<Head, ImageError<CodeError<C>>> {
+        let wrong = |what| ImageError::Wrong { at: self.frame.position, what };
+        let Some((header, image)) = self.code.package(package) else { return Err(wrong(Wrong::Method)) };
+        let method = header.method(image, number)?;
+        let native = match method.is_native() {
+            false => 0,
+            true if header.has_natives => header.native(image, &method)?,
+            true => return Err(wrong(Wrong::Native)),
+        };
+        let head = Head { method, native };
+        self.calls.keep_head((package, number), head);
+        Ok(head)
     }
 
     /// Goes to a method's first bytecode, or carries it out where it is native. A call by slot says how many arguments
     /// it has.
     fn enter(&mut self, package: u8, number: u16, arguments: Option<u8>, owner: u8) -> Step<(), O, C> {
-        let method = self.header(package, number)?;
-        if arguments.is_some_and(|arguments| arguments != method.arguments) {
+        let head = self.head(package, number)?;
+        if arguments.is_some_and(|arguments| arguments != head.method.arguments) {
             return self.damaged(Wrong::Method);
         }
-        if method.is_native() {
-            return self.call_native(package, &method);
+        if head.method.is_native() {
+            return self.call_native(&head);
         }
-        self.call((package, number), owner, &method)
+        self.call((package, number), owner, &head.method)
     }
 
     /// Puts the frame of a method with code above the one that runs.
@@ -322,15 +366,11 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         Ok(())
     }
 
-    fn call_native(&mut self, package: u8, method: &Method) -> Step<(), O, C> {
-        let number = match self.code.package(package) {
-            Some((header, image)) if header.has_natives => header.native(image, method)?,
-            _ => return self.damaged(Wrong::Native),
-        };
+    fn call_native(&mut self, Head { method, native: number }: &Head) -> Step<(), O, C> {
         let (mut frame, previous) = (self.frame, self.previous_owner());
         let Ok(arguments) = frame.arguments(self.cells, method.arguments) else { return self.damaged(Wrong::Local) };
         let (owner, objects, code) = (frame.owner, &mut *self.objects, &mut *self.code);
-        let call = NativeCall { objects, code, number, owner, previous, arguments };
+        let call = NativeCall { objects, code, number: *number, owner, previous, arguments };
         let end = self.runtime.native(call).map_err(Trap::Stop)?;
         // Handlers are looked for at the call, whose position the frame still has.
         self.frame = frame;
@@ -341,7 +381,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
                 if !self.frame.pass(self.cells, &calls.arguments) {
                     return Err(Trap::Stop(Stop::Stack));
                 }
-                let called = self.header(calls.package, calls.method)?;
+                let Head { method: called, .. } = self.head(calls.package, calls.method)?;
                 if called.is_native() || usize::from(called.arguments) != calls.arguments.len() {
                     return self.damaged(Wrong::Method);
                 }
@@ -390,11 +430,9 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
     }
 
     /// Where the handler of a class is in the method that runs, for a bytecode at a position.
-    fn handler(&mut self, at: u32, class: crate::objects::ClassId) -> Result<Option<u32>, ImageError<CodeError<C>>> {
+    fn handler(&mut self, at: u32, class: ClassId) -> Result<Option<u32>, ImageError<CodeError<C>>> {
         let (package, number) = (self.frame.package, self.frame.method);
-        let missing = ImageError::Wrong { at, what: Wrong::Method };
-        let (header, image) = self.code.package(package).ok_or(missing)?;
-        let method = header.method(image, number)?;
+        let Head { method, .. } = self.head(package, number)?;
         let offset = at.wrapping_sub(method.code);
         for place in 0..method.handlers {
             let Some((header, image)) = self.code.package(package) else { break };

@@ -4,7 +4,7 @@ use norn_card_package::{ClassPlace, Wrong, format, opcode as op};
 
 use crate::code::Code;
 use crate::end::{Exception, Trap};
-use crate::machine::{Machine, Step};
+use crate::machine::{Machine, Operands, Step};
 use crate::objects::{ClassId, Form, Objects, Runtime};
 use crate::types;
 
@@ -12,10 +12,10 @@ use crate::types;
 const LENGTH_MAX: i32 = i16::MAX as i32;
 
 impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
-    pub(crate) fn on_objects(&mut self, opcode: u8) -> Step<(), O, C> {
+    pub(crate) fn on_objects(&mut self, opcode: u8, operands: Operands) -> Step<(), O, C> {
         match opcode {
             op::GET_FIELD..op::PUT_FIELD => {
-                let [slot] = self.operands(1)?;
+                let [slot, ..] = operands;
                 let reference = self.reference()?;
                 self.usable(reference)?;
                 let value = self
@@ -25,7 +25,7 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
                 self.push(value)
             }
             op::PUT_FIELD..op::GET_STATIC => {
-                let [slot] = self.operands(1)?;
+                let [slot, ..] = operands;
                 let value = self.pop()?;
                 let reference = self.reference()?;
                 self.usable(reference)?;
@@ -35,7 +35,7 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
                     .map_err(Trap::failure)
             }
             op::GET_STATIC..op::PUT_STATIC => {
-                let (package, slot) = self.static_place()?;
+                let (package, slot) = self.static_place(operands)?;
                 let value = self
                     .objects
                     .static_field(package, slot, opcode - op::GET_STATIC + format::BYTE)
@@ -43,7 +43,7 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
                 self.push(value)
             }
             op::PUT_STATIC.. => {
-                let (package, slot) = self.static_place()?;
+                let (package, slot) = self.static_place(operands)?;
                 let value = self.pop()?;
                 self.storable(opcode - op::PUT_STATIC + format::BYTE, value)?;
                 self.objects
@@ -64,26 +64,26 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
                     Form::Object(_) => self.damaged(Wrong::Kind),
                 }
             }
-            op::NEW => self.create(),
+            op::NEW => self.create(operands),
             op::NEW_ARRAY => {
-                let [kind] = self.operands(1)?;
+                let [kind, ..] = operands;
                 self.create_array(kind, ClassId { package: 0, class: 0 })
             }
             op::NEW_REFERENCE_ARRAY => {
-                let [package, class] = self.operands(1)?;
+                let [package, class, ..] = operands;
                 let class = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
                 self.create_array(format::REFERENCE, class)
             }
             op::CHECK_CAST => {
                 let reference = self.pop()?;
-                if reference != 0 && !self.is_of_named_type(reference)? {
+                if reference != 0 && !self.is_of_named_type(reference, operands)? {
                     return Err(Trap::Exception(Exception::ClassCast));
                 }
                 self.push(reference)
             }
             op::INSTANCE_OF => {
                 let reference = self.pop()?;
-                let is = reference != 0 && self.is_of_named_type(reference)?;
+                let is = reference != 0 && self.is_of_named_type(reference, operands)?;
                 self.push(i32::from(is))
             }
             _ => self.damaged(Wrong::Opcode),
@@ -98,8 +98,7 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
         }
     }
 
-    fn static_place(&mut self) -> Step<(u8, u16), O, C> {
-        let [package, low, high] = self.operands(1)?;
+    fn static_place(&mut self, [package, low, high, _]: Operands) -> Step<(u8, u16), O, C> {
         Ok((types::package(self.code, self.frame.package, package)?, u16::from_le_bytes([low, high])))
     }
 
@@ -138,8 +137,7 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
         self.objects.set_element(array, index, kind, value).map_err(Trap::failure)
     }
 
-    fn create(&mut self) -> Step<(), O, C> {
-        let [package, class] = self.operands(1)?;
+    fn create(&mut self, [package, class, ..]: Operands) -> Step<(), O, C> {
         let id = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
         let class = types::record(self.code, id)?;
         let mut kinds = [0; 255];
@@ -167,20 +165,10 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
         self.push(reference)
     }
 
-    fn is_of_named_type(&mut self, reference: i32) -> Step<bool, O, C> {
-        let [kind, package, class] = self.operands(1)?;
+    fn is_of_named_type(&mut self, reference: i32, [kind, package, class, _]: Operands) -> Step<bool, O, C> {
         let class = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
         self.castable(reference, kind, class)?;
         let form = self.objects.form(reference).map_err(Trap::objects)?;
         Ok(types::is_of(self.code, form, kind, class)?)
-    }
-
-    /// The code of an interface's method for an object.
-    pub(crate) fn through_interface(&mut self, form: Form, interface: ClassId, method: u8) -> Step<(u8, u16), O, C> {
-        let class = types::class_of(self.code, form);
-        match types::slot_through(self.code, class, interface, method)? {
-            Some(slot) => Ok(types::entry(self.code, class, slot)?),
-            None => Err(Trap::Exception(Exception::ClassCast)),
-        }
     }
 }

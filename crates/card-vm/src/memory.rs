@@ -28,6 +28,37 @@ const USED_ROOT: [u8; 2] = *b"tr";
 /// In place of a package, in headers of the runtime's own objects without references.
 const PLAIN: [u8; HEADER_BYTES] = [format::TYPE_CLASS, format::NONE, format::NONE, 0];
 
+/// What an object on the heap is, as its header says, for those who count objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// An instance of a class.
+    Object(ClassId),
+    /// An array of a kind of [`norn_card_package::format`]; of references, with their class.
+    Array {
+        /// What an element is.
+        kind: u8,
+        /// The class of references.
+        class: ClassId,
+        /// Whether its elements are in RAM.
+        is_transient: bool,
+    },
+    /// The runtime's own: an entry of the registry, static fields, a record.
+    Runtime,
+}
+
+impl Stored {
+    /// What a header says.
+    #[must_use]
+    pub fn of(header: [u8; HEADER_BYTES]) -> Stored {
+        let [first, package, class, owner] = header;
+        match form([first & !TRANSIENT, package, class, owner], 0) {
+            Form::Object(_) if package == format::NONE || class == format::NONE => Stored::Runtime,
+            Form::Object(class) => Stored::Object(class),
+            Form::Array { kind, class, .. } => Stored::Array { kind, class, is_transient: first & TRANSIENT != 0 },
+        }
+    }
+}
+
 /// What is known of an object, so that its header is not read again.
 #[derive(Clone, Copy, Debug)]
 struct Looked {
@@ -74,6 +105,7 @@ pub const INSTANCES_MAX: u8 = 16;
 
 impl Contexts {
     /// The context of an owner.
+    #[inline(never)]
     pub(crate) fn of(&self, owner: u8) -> u8 {
         match owner.checked_sub(PACKAGE_OWNER) {
             Some(package) => package,

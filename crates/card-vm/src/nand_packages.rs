@@ -5,7 +5,9 @@
 
 use norn_card_package::{Image, ImageError, Package, known_class};
 use norn_code_pager::policy::Policy;
-use norn_code_pager::{Code as ErrorCode, CodeAddress, Crc32c, Observer, Options, ReadError, Shelf};
+use norn_code_pager::{
+    Code as ErrorCode, CodeAddress, Crc32c, ImageError as ShelfError, Observer, Options, ReadError, Shelf,
+};
 use norn_flash::Nand;
 
 use crate::code::Code;
@@ -14,23 +16,39 @@ use crate::package_store::{AddError, PackageStore};
 /// Packages that one package imports at most.
 pub const IMPORTS_MAX: usize = 8;
 
-/// Why packages on NAND cannot be read or changed.
+/// Why packages on NAND cannot be read or changed. As small as can be, since every step of a program may fail by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NandPackagesError<E> {
-    /// An image cannot be read.
-    Read(ReadError<E>),
-    /// The shelf cannot be opened, or an image not be written.
-    Shelf(norn_code_pager::ImageError<E>),
     /// The device failed.
     Device(E),
+    /// More bits of a package's cache page are wrong than its code corrects.
+    Uncorrectable {
+        /// The first byte of the cache page, as the whole shelf counts.
+        address: CodeAddress,
+    },
+    /// An image was not written as it should be, or what was written cannot be read back.
+    NotWritten,
 }
 
 impl<E: core::fmt::Debug> core::fmt::Display for NandPackagesError<E> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            NandPackagesError::Read(error) => write!(out, "a package cannot be read: {error:?}"),
-            NandPackagesError::Shelf(error) => write!(out, "the packages' part: {error:?}"),
             NandPackagesError::Device(error) => write!(out, "the packages' part: {error:?}"),
+            NandPackagesError::Uncorrectable { address } => {
+                write!(out, "the packages' part: more bits at {address} are wrong than the code corrects")
+            }
+            NandPackagesError::NotWritten => out.write_str("the packages' part does not keep what is written"),
+        }
+    }
+}
+
+impl<E> From<ReadError<E>> for NandPackagesError<E> {
+    fn from(error: ReadError<E>) -> Self {
+        match error {
+            ReadError::Device(error) => NandPackagesError::Device(error),
+            ReadError::Uncorrectable { address } | ReadError::OutOfImage { address, .. } => {
+                NandPackagesError::Uncorrectable { address }
+            }
         }
     }
 }
@@ -56,9 +74,7 @@ impl<
 
     fn window(&mut self, at: u32) -> Result<&[u8], Self::Error> {
         match self.shelf.size_bytes(self.room.into()) {
-            Some(size) if at < size => {
-                self.shelf.view(self.room.into(), CodeAddress(at)).map_err(NandPackagesError::Read)
-            }
+            Some(size) if at < size => Ok(self.shelf.view(self.room.into(), CodeAddress(at))?),
             _ => Ok(&[]),
         }
     }
@@ -108,8 +124,8 @@ impl<
     /// # Errors
     ///
     /// If the part does not serve, or fails.
-    pub fn mount(device: D, options: Options, observer: O) -> Result<Self, ErrorOf<D>> {
-        let shelf = Shelf::mount(device, options, observer).map_err(NandPackagesError::Shelf)?;
+    pub fn mount(device: D, options: Options, observer: O) -> Result<Self, ShelfError<D::Error>> {
+        let shelf = Shelf::mount(device, options, observer)?;
         let image = RoomImage { shelf, room: 0 };
         let mut packages = NandPackages { image, known: [None; ROOMS], object_class: (0, 0) };
         // A package may have a lower number than one that it imports: as many rounds as find something.
@@ -122,8 +138,8 @@ impl<
                 }
                 match packages.take(number) {
                     Ok(()) => is_changed = true,
-                    Err(AddError::Image(ImageError::Read(NandPackagesError::Read(ReadError::Device(error))))) => {
-                        return Err(NandPackagesError::Device(error));
+                    Err(AddError::Image(ImageError::Read(NandPackagesError::Device(error)))) => {
+                        return Err(ShelfError::Device(error));
                     }
                     Err(_) => {}
                 }
@@ -154,8 +170,8 @@ impl<
     /// # Errors
     ///
     /// What is wrong with the image, or the device's.
-    pub fn verify(&mut self, number: u8) -> Result<(), ErrorOf<D>> {
-        self.image.shelf.verify(number.into()).map_err(NandPackagesError::Shelf)
+    pub fn verify(&mut self, number: u8) -> Result<(), ShelfError<D::Error>> {
+        self.image.shelf.verify(number.into())
     }
 
     /// The observer of the cache.
@@ -221,13 +237,15 @@ impl<
 {
     type Image = RoomImage<D, P, ROOMS, FRAMES, PAGE, C, O>;
 
-    #[inline]
+    // In the code once: packages are asked for in many places.
+    #[inline(never)]
     fn package(&mut self, number: u8) -> Option<(&Package, &mut Self::Image)> {
         let known = self.known.get(usize::from(number))?.as_ref()?;
         self.image.room = number;
         Some((&known.package, &mut self.image))
     }
 
+    #[inline(never)]
     fn import(&self, package: u8, import: u8) -> Option<u8> {
         let known = self.known.get(usize::from(package))?.as_ref()?;
         known.imports.get(..usize::from(known.package.imports))?.get(usize::from(import)).copied()
@@ -250,19 +268,19 @@ impl<
 > PackageStore for NandPackages<D, P, ROOMS, FRAMES, PAGE, PART_PAGE, C, O>
 {
     fn add(&mut self, image: &[u8]) -> Result<u8, AddError<ErrorOf<D>>> {
-        use norn_code_pager::ImageError as Unwritten;
         let is_free = |number: &u8| self.known.get(usize::from(*number)).is_some_and(Option::is_none);
         let Some(number) = (0..ROOMS as u8).find(is_free) else { return Err(AddError::NoRoom) };
         match self.image.shelf.write::<PART_PAGE>(number.into(), image) {
             Ok(()) => {}
-            Err(Unwritten::TooLarge { .. } | Unwritten::TooManyBadBlocks { .. }) => return Err(AddError::NoRoom),
-            Err(error) => return Err(AddError::Image(ImageError::Read(NandPackagesError::Shelf(error)))),
+            Err(ShelfError::TooLarge { .. } | ShelfError::TooManyBadBlocks { .. }) => return Err(AddError::NoRoom),
+            Err(ShelfError::Device(error)) => return Err(unwritten(NandPackagesError::Device(error))),
+            Err(_) => return Err(unwritten(NandPackagesError::NotWritten)),
         }
         match self.take(number) {
             Ok(()) => Ok(number),
             Err(refusal) => {
                 let cleared = self.image.shelf.clear(number.into());
-                cleared.map_err(|error| AddError::Image(ImageError::Read(NandPackagesError::Device(error))))?;
+                cleared.map_err(|error| unwritten(NandPackagesError::Device(error)))?;
                 Err(refusal)
             }
         }
@@ -275,4 +293,8 @@ impl<
         }
         Ok(())
     }
+}
+
+fn unwritten<E>(error: NandPackagesError<E>) -> AddError<NandPackagesError<E>> {
+    AddError::Image(ImageError::Read(error))
 }

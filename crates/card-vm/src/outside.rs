@@ -165,6 +165,7 @@ impl<H: PersistentHeap, J: Nor> Journaled<H, J> {
         self.journal.part().unit_size_bytes / SLOT as u32
     }
 
+    #[inline(never)]
     fn read_slot(&mut self, number: u32) -> Result<[u8; SLOT], Error<H, J>> {
         let mut slot = [0; SLOT];
         self.journal.read(Address(number * SLOT as u32), &mut slot).map_err(JournalError::Journal)?;

@@ -19,8 +19,8 @@ pub enum AddError<E> {
 
 /// Packages that are added and removed; a power cut leaves each whole or absent.
 pub trait PackageStore: Code {
-    /// Keeps an image, whose imports are there already, and returns the number that the package has from now on. The
-    /// image has been checked.
+    /// Keeps an image, whose imports are there already, and returns the number that the package has from now on. Of the
+    /// image it looks at the header and the imports: who adds it checks the rest where it is then.
     ///
     /// # Errors
     ///

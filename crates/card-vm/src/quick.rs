@@ -16,7 +16,7 @@ use crate::objects::{Objects, Runtime};
 impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
     /// Carries out what it can; the frame's position is then at the first bytecode that it cannot.
     pub(crate) fn run_quickly(&mut self) {
-        let Some(window) = self.window.of(self.frame.package) else { return };
+        let Some(window) = self.windows.of(self.frame.package) else { return };
         let Some(FrameCells { locals, stack, top }) = self.frame.cells(self.cells) else { return };
         let mut state = Quick { locals, stack, top };
         let mut offset = self.frame.position.wrapping_sub(window.start) as usize;
@@ -46,7 +46,7 @@ struct Quick<'a> {
 impl Quick<'_> {
     /// How far it is to the next bytecode; none where this one is not carried out, and nothing is changed.
     #[inline(always)]
-    fn carry_out(&mut self, [opcode, first, second, third]: &[u8; LONGEST]) -> Option<isize> {
+    fn carry_out(&mut self, [opcode, first, second, third, _]: &[u8; LONGEST]) -> Option<isize> {
         let opcode = *opcode;
         match opcode {
             op::NOP => Some(1),

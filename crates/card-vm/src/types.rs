@@ -2,6 +2,7 @@
 
 use norn_card_package::{Class, ClassPlace, Image, ImageError, MethodPlace, Wrong, format};
 
+use crate::calls::Callee;
 use crate::code::Code;
 use crate::objects::{ClassId, Form};
 
@@ -78,12 +79,7 @@ fn interface_slot<C: Code>(
 }
 
 /// The slot of an interface's method in a class; none where neither it nor a class above implements the interface.
-pub(crate) fn slot_through<C: Code>(
-    code: &mut C,
-    class: ClassId,
-    interface: ClassId,
-    method: u8,
-) -> Read<Option<u8>, C> {
+fn slot_through<C: Code>(code: &mut C, class: ClassId, interface: ClassId, method: u8) -> Read<Option<u8>, C> {
     let mut above = class;
     for _ in 0..LINE_MAX {
         if let Some(slot) = interface_slot(code, above, interface, Some(method))? {
@@ -95,6 +91,16 @@ pub(crate) fn slot_through<C: Code>(
         }
     }
     damaged::<_, C>(0, Wrong::Class)
+}
+
+/// The package and number of what a call leads to; none where the class does not implement the interface.
+pub(crate) fn code_of<C: Code>(code: &mut C, callee: Callee) -> Read<Option<(u8, u16)>, C> {
+    let class = callee.class();
+    let slot = match callee.interface() {
+        None => Some(callee.number()),
+        Some(interface) => slot_through(code, class, interface, callee.number())?,
+    };
+    slot.map(|slot| entry(code, class, slot)).transpose()
 }
 
 /// The package and number of the code in a slot of a class.

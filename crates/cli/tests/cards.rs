@@ -45,11 +45,18 @@ fn an_applet_is_installed_used_and_deleted() {
     let script = "# a debit\n00 A4 04 00 06 F00000000201 = 9000\n80 20 00 00 04 31323334=9000\n8030000002 01F4 = 9000\n\
                   8040000002 0064 = 9000\n8050000004 = 9000\nreset\n8050000004 = 6999\n";
     desk.write("debit.apdu", script);
-    let answered = desk.succeed("card apdu my.card --script debit.apdu");
+    let answered = desk.succeed("card apdu my.card debit.apdu");
     assert!(answered.contains("> 8050000004\n< 01900001 9000\n-- reset\n> 8050000004\n< 6999\n"), "{answered}");
     assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
     let shown = desk.succeed("card show my.card");
-    for said in ["objects    12 on flash", "tinystore", "transient", "erases     min"] {
+    for said in [
+        "objects    12 on flash",
+        " 1 purse.Purse\n",
+        " 1 javacard.framework.OwnerPIN\n",
+        "tinystore",
+        "transient",
+        "erases     min",
+    ] {
         assert!(shown.contains(said), "{shown}");
     }
     // A second instance, with a PIN of its own.

@@ -42,7 +42,7 @@ pub struct Room {
 pub(crate) struct PageLayout {
     /// Cache pages of a page of the part.
     pub per_page: NonZeroU16,
-    pages_per_block: NonZeroU16,
+    pub(crate) pages_per_block: NonZeroU16,
     /// Bytes of a cache page, its code not counted.
     pub cache_page_bytes: NonZeroU16,
 }
@@ -185,7 +185,7 @@ impl Image {
     }
 
     /// The block on the part of the image's block number `number`: one further for each bad one before it.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn block(&self, number: u32) -> Block {
         let mut block = self.first.0 + number as u16;
         for bad in self.bad.iter().take(usize::from(self.bad_count)) {

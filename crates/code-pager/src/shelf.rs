@@ -115,7 +115,7 @@ impl<D: Nand, P: Policy + Default, const ROOMS: usize, const FRAMES: usize, cons
         }
         let page_bytes = NonZeroU32::from(image.layout.per_page).get() * PAGE as u32;
         let page = image.address(ImagePage(address.0 / page_bytes));
-        let pages_per_block = u32::from(self.pager.device().part().pages_per_block);
+        let pages_per_block = u32::from(image.layout.pages_per_block.get());
         let page = (u32::from(page.block.0) - 1) * pages_per_block + u32::from(page.page);
         let found = self.pager.view(CodeAddress(page * page_bytes + address.0 % page_bytes))?;
         Ok(&found[..found.len().min((image_bytes - address.0) as usize)])

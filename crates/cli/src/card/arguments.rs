@@ -1,7 +1,7 @@
 //! The command line of `norn card`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use norn_card_image::aid_of;
@@ -129,11 +129,12 @@ pub struct DeleteArguments {
 pub struct Commands {
     /// Directory of the card.
     pub card: PathBuf,
-    /// Commands in hexadecimal digits, spaces within one allowed if it is quoted.
-    #[arg(value_name = "HEX", value_parser = bytes, required_unless_present = "script")]
-    pub commands: Vec<Bytes>,
-    /// A file with a command on each line; `= 9000` after one expects a status word, `reset` resets the card, `#`
-    /// begins a remark.
+    /// Commands in hexadecimal digits, spaces within one allowed if it is quoted; or files with a command on each line:
+    /// `= 9000` after one expects a status word (exit code 1 if another comes), `reset` resets the card, `#` begins a
+    /// remark.
+    #[arg(value_name = "HEX|SCRIPT", value_parser = given, required_unless_present = "script")]
+    pub commands: Vec<Given>,
+    /// A file with commands, also where its name consists of hexadecimal digits.
     #[arg(long, value_name = "FILE", conflicts_with = "commands")]
     pub script: Option<PathBuf>,
 }
@@ -187,6 +188,24 @@ pub enum Protocol {
     T1,
     /// Bytes: short commands; answers are fetched by GET RESPONSE.
     T0,
+}
+
+/// What is to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A command.
+    Command(Bytes),
+    /// A file with commands.
+    Script(PathBuf),
+}
+
+/// A command, or else a file that is there.
+fn given(text: &str) -> Result<Given, String> {
+    match bytes(text) {
+        Ok(command) => Ok(Given::Command(command)),
+        Err(_) if Path::new(text).is_file() => Ok(Given::Script(text.into())),
+        Err(message) => Err(format!("{message}, and no file has this name")),
+    }
 }
 
 /// Bytes of an argument.

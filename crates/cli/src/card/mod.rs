@@ -5,6 +5,7 @@ mod bytecodes;
 mod script;
 mod serve;
 
+use std::cmp::Reverse;
 use std::fmt::{self, Display};
 use std::path::Path;
 
@@ -125,6 +126,13 @@ fn listing(report: &Report) -> String {
     text(&packages) + &lost
 }
 
+/// A line for each class of objects, those with the most first.
+fn by_class(objects: &[(String, usize)]) -> String {
+    let mut objects: Vec<_> = objects.iter().collect();
+    objects.sort_by_key(|(_, count)| Reverse(*count));
+    objects.iter().map(|(class, count)| format!("           {count} {class}\n")).collect()
+}
+
 /// Shows what a card holds and takes.
 ///
 /// # Errors
@@ -136,15 +144,16 @@ pub fn show(path: &Path) -> Result<String, CardFailure> {
     let counters: Counters = part.counters();
     let (flash, free) = report.flash;
     let (ram, transient) = report.ram;
+    let objects: usize = report.objects.iter().map(|(_, count)| count).sum();
     let packages: u32 = report.packages.iter().map(|(_, _, bytes, _)| bytes).sum();
     let (room, rooms, nand) = report.nand;
     let pager = report.pager_ram;
     Ok(format!(
-        "{}\nobjects    {} on flash\nflash      {flash} bytes ({}), {free} of them ready for objects\npackages   {packages} \
+        "{}\nobjects    {objects} on flash\n{}flash      {flash} bytes ({}), {free} of them ready for objects\npackages   {packages} \
          bytes of {rooms} packages of up to {room}\nRAM        {ram} bytes of the virtual machine, {transient} of them for \
          transient arrays; {pager} of the pager; the heap beside them\nNAND       {nand}\nerases     {}\npart       {counters}\n",
         listing(&report),
-        report.objects,
+        by_class(&report.objects),
         part.spec().name,
         WearSummary::of(part.erase_counts()),
     ))

@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Display};
 use std::fs;
+use std::path::Path;
 
 use norn_card_image::{CardFailure, CardImage, CardOf, CardTrace, Power, TracedCard};
 use norn_flash_sim::Tear;
 
-use super::arguments::{ApduArguments, Bytes, Commands, TraceArguments, bytes};
+use super::arguments::{ApduArguments, Bytes, Commands, Given, TraceArguments, bytes};
 use super::bytecodes::kinds;
 
 /// Bytes of the longest answer: data and status word.
@@ -125,14 +126,26 @@ fn send_lines<const TRACED: bool>(
 }
 
 fn lines(arguments: &Commands) -> Result<Vec<Line>, CardFailure> {
-    let Some(path) = &arguments.script else {
-        return Ok(arguments.commands.iter().map(|Bytes(bytes)| Line::Command(bytes.clone(), None)).collect());
-    };
-    let text = fs::read_to_string(path).map_err(|error| CardFailure::File { file: path.clone(), error })?;
+    let mut lines = Vec::new();
+    for given in &arguments.commands {
+        match given {
+            Given::Command(Bytes(bytes)) => lines.push(Line::Command(bytes.clone(), None)),
+            Given::Script(path) => lines.extend(script(path)?),
+        }
+    }
+    if let Some(path) = &arguments.script {
+        lines.extend(script(path)?);
+    }
+    Ok(lines)
+}
+
+fn script(path: &Path) -> Result<Vec<Line>, CardFailure> {
+    let failed = |error| CardFailure::File { file: path.to_owned(), error };
+    let text = fs::read_to_string(path).map_err(failed)?;
     let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let wrong =
-            |message: String| CardFailure::Jar { file: path.clone(), message: format!("line {number}: {message}") };
+            |message: String| CardFailure::Jar { file: path.to_owned(), message: format!("line {number}: {message}") };
         let line = line.split('#').next().unwrap_or("").trim();
         if line.is_empty() {
             continue;
