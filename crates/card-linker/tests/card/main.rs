@@ -14,6 +14,7 @@ mod pins;
 mod power_cuts;
 mod rsa;
 mod sessions;
+mod values;
 
 use std::cell::RefCell;
 use std::fmt::Debug;
