@@ -6,7 +6,7 @@
 use crate::known::place;
 
 /// Class, name and descriptor of each native method; its number is its place.
-pub const NATIVES: [(&str, &str, &str); 91] = [
+pub const NATIVES: [(&str, &str, &str); 93] = [
     ("javacard/framework/AID", "getBytes", "([BS)B"),
     ("javacard/framework/AID", "equals", "(Ljava/lang/Object;)Z"),
     ("javacard/framework/AID", "equals", "([BSB)Z"),
@@ -102,6 +102,8 @@ pub const NATIVES: [(&str, &str, &str); 91] = [
     ("javacard/framework/JCSystem", "makeGlobalArray", "(BS)Ljava/lang/Object;"),
     ("javacardx/framework/util/ArrayLogic", "setAtOnce", "(Ljava/lang/Object;SI)V"),
     ("javacardx/framework/tlv/TLVException", "throwIt", "(S)V"),
+    ("javacard/security/Algorithms", "makeKey", "(S)[B"),
+    ("javacard/security/Algorithms", "noteOldKey", "()V"),
 ];
 
 /// The number of a native method, by internal name of the class, name and descriptor. Cost: the table is read through.

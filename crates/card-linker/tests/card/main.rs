@@ -9,6 +9,7 @@ mod every_algorithm;
 mod firewall;
 #[path = "../javac/mod.rs"]
 mod javac;
+mod keys;
 mod pending;
 mod pins;
 mod power_cuts;

@@ -287,7 +287,13 @@ fn again(mut bytes: &[u8], depth: usize) -> Result<Vec<u8>, u16> {
 /// A value with its tag, and more bytes of the length than it takes.
 fn encoded(tag: &[u8], value: &[u8], more: usize) -> Vec<u8> {
     let length = value.len();
-    let shortest = if length < 0x80 { 0 } else if length < 0x100 { 1 } else { 2 };
+    let shortest = if length < 0x80 {
+        0
+    } else if length < 0x100 {
+        1
+    } else {
+        2
+    };
     let bytes = &(length as u32).to_be_bytes()[4 - (shortest + more).min(4)..];
     let form = if bytes.is_empty() { vec![length as u8] } else { [&[0x80 | bytes.len() as u8], bytes].concat() };
     [tag, &form, value].concat()
