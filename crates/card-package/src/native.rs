@@ -6,7 +6,7 @@
 use crate::known::place;
 
 /// Class, name and descriptor of each native method; its number is its place.
-pub const NATIVES: [(&str, &str, &str); 90] = [
+pub const NATIVES: [(&str, &str, &str); 93] = [
     ("javacard/framework/AID", "getBytes", "([BS)B"),
     ("javacard/framework/AID", "equals", "(Ljava/lang/Object;)Z"),
     ("javacard/framework/AID", "equals", "([BSB)Z"),
@@ -101,6 +101,9 @@ pub const NATIVES: [(&str, &str, &str); 90] = [
     ("javacardx/framework/util/intx/JCint", "makeTransientIntArray", "(SB)[I"),
     ("javacard/framework/JCSystem", "makeGlobalArray", "(BS)Ljava/lang/Object;"),
     ("javacardx/framework/util/ArrayLogic", "setAtOnce", "(Ljava/lang/Object;SI)V"),
+    ("javacardx/framework/tlv/TLVException", "throwIt", "(S)V"),
+    ("javacard/security/Algorithms", "makeKey", "(S)[B"),
+    ("javacard/security/Algorithms", "noteOldKey", "()V"),
 ];
 
 /// The number of a native method, by internal name of the class, name and descriptor. Cost: the table is read through.

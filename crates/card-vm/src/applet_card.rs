@@ -154,7 +154,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         self.read_known()?;
         self.settle_installation()?;
         self.state.instances = self.memory.instances().map_err(Self::objects)?;
-        Ok(())
+        self.finish_old_keys()
     }
 
     /// Undoes an installation that the power has cut, with the room of what it has made where there is no other.
@@ -281,6 +281,13 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
     ///
     /// If a memory fails.
     pub fn collect(&mut self) -> Result<u32, ErrorOf<H, S>> {
+        let expected = self.expect_deleted_keys(None)?;
+        let deleted = self.collect_garbage()?;
+        self.settle_deleted_keys(expected)?;
+        Ok(deleted)
+    }
+
+    fn collect_garbage(&mut self) -> Result<u32, ErrorOf<H, S>> {
         let Memory { persistent, ram, .. } = &mut self.memory;
         let packages = &mut self.packages;
         let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, used: Used::default(), heap: PhantomData };
@@ -368,6 +375,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         if self.is_used(number).map_err(InstallError::Memory)? {
             return Err(InstallError::InUse);
         }
+        self.expect_deleted_keys(Some(number)).map_err(InstallError::Memory)?;
         self.memory.unregister(number).map_err(|failure| no_room(failure, Self::objects))?;
         self.state.instances[usize::from(number)] = Default::default();
         self.memory.contexts.0[usize::from(number)] = norn_card_package::format::NONE;
@@ -478,7 +486,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         let is_registered = self.memory.is_registered(number).map_err(Self::objects).map_err(InstallError::Memory)?;
         self.settle_installation().map_err(InstallError::Memory)?;
         if is_registered {
-            return Ok(());
+            return self.erase_old_keys().map_err(InstallError::Memory);
         }
         self.state.instances[usize::from(number)] = Default::default();
         self.memory.contexts.0[usize::from(number)] = norn_card_package::format::NONE;
@@ -515,6 +523,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             self.state.deletion_requested = false;
             self.collect()?;
         }
+        self.erase_old_keys()?;
         let sent = sent.min(room);
         response[sent..sent + 2].copy_from_slice(&status.to_be_bytes());
         Ok(sent + 2)

@@ -3,13 +3,17 @@
 use norn_flash::Nor;
 use norn_nor_store::{Features, StoreError, UnitRows};
 use norn_object_heap::{
-    AccessError, CollectError, CreateError, Elements, HeapIn, Layout, Listener, Ref, TracerIn, TransactionError,
+    AccessError, CollectError, CreateError, Elements, HeapIn, Layout, Listener, Ref, Representation, TracerIn,
+    TransactionError,
 };
 
 use crate::end::Failure;
 
 /// Bytes of the header of each object and array.
 pub const HEADER_BYTES: usize = 4;
+
+/// Steps of a reclamation for each erase unit, so that even those for even wear end it.
+const STEPS_A_UNIT: u32 = 8;
 
 /// A heap whose objects have fields of 1, 2 or 4 bytes, whose single changes are atomic and become one by a
 /// transaction. Where a change fails within a transaction, the whole transaction has to be aborted before the next
@@ -123,6 +127,21 @@ pub trait PersistentHeap {
         to: (Self::Reference, u16),
         count: u16,
     ) -> Result<(), Failure<Self::Error>>;
+
+    /// Writes an object or array anew, with the values that it has: what it had before is used by nobody then. No
+    /// transaction is open.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such object, and [`Failure::NoRoom`].
+    fn rewrite(&mut self, reference: Self::Reference) -> Result<(), Failure<Self::Error>>;
+
+    /// Erases what nobody uses: no byte of it can be read from the memory any more. No transaction is open.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NoRoom`] where that needs more room than there is, or if the heap fails.
+    fn erase_unused(&mut self) -> Result<(), Failure<Self::Error>>;
 
     /// Deletes an object or array.
     ///
@@ -357,6 +376,24 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> PersistentHeap for HeapIn<D,
     ) -> Result<(), Failure<Self::Error>> {
         let from = Elements { array, first: usize::from(first), count: usize::from(count) };
         self.array_copy(from, (to, usize::from(at))).map_err(change)
+    }
+
+    fn rewrite(&mut self, reference: Ref) -> Result<(), Failure<Self::Error>> {
+        // A change of the representation writes all values into one record.
+        self.set_representation(reference, Representation::ModifyOptimized).map_err(change)?;
+        self.set_representation(reference, Representation::ReadOptimized).map_err(change)
+    }
+
+    fn erase_unused(&mut self) -> Result<(), Failure<Self::Error>> {
+        // Each step erases a unit that has such bytes, or a random one for the sake of even wear, or the log.
+        let steps = STEPS_A_UNIT * u32::from(self.store().part().unit_count);
+        for _ in 0..steps {
+            let worked = self.reclaim_step(1).map_err(AccessError::Store).map_err(change)?;
+            if !worked {
+                return Ok(());
+            }
+        }
+        Err(Failure::NoRoom)
     }
 
     fn delete(&mut self, reference: Ref) -> Result<(), Failure<Self::Error>> {

@@ -29,6 +29,7 @@ mod end;
 mod firewall;
 mod frame;
 mod heap;
+mod keys;
 mod machine;
 mod members;
 mod memory;

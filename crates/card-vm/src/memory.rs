@@ -92,6 +92,8 @@ pub struct Memory<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTE
     /// The instance that is being installed; 0 for none.
     pub(crate) installing: u8,
     looked: [Looked; LOOKED],
+    /// There may be a note that something of a key is left.
+    pub(crate) may_have_old_keys: bool,
     /// The context of each owner, for arrays that deselection clears.
     pub(crate) contexts: Contexts,
 }
@@ -124,7 +126,16 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
     pub(crate) fn unread(heap: H) -> Self {
         let contexts = Contexts([format::NONE; INSTANCES_MAX as usize + 1]);
         let (persistent, ram) = (Persistent::unread(heap), Ram::new(Known::nothing()));
-        Memory { persistent, ram, used: 0, owner: 0, installing: 0, looked: [NOTHING; LOOKED], contexts }
+        Memory {
+            persistent,
+            ram,
+            used: 0,
+            owner: 0,
+            installing: 0,
+            looked: [NOTHING; LOOKED],
+            may_have_old_keys: false,
+            contexts,
+        }
     }
 
     /// The heap, as [`Persistent::keeper`] gives it.

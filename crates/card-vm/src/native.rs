@@ -45,6 +45,7 @@ numbers! {
     THROW_USER = "javacard/framework/UserException" "throwIt" "(S)V";
     THROW_CRYPTO = "javacard/security/CryptoException" "throwIt" "(S)V";
     THROW_UTIL = "javacardx/framework/util/UtilException" "throwIt" "(S)V";
+    THROW_TLV = "javacardx/framework/tlv/TLVException" "throwIt" "(S)V";
 }
 
 /// `APDUException`, by its place in the list of known classes.
@@ -85,6 +86,7 @@ pub(crate) fn carry_out<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: u
         THROW_USER => const { known("javacard/framework/UserException") },
         THROW_CRYPTO => const { known("javacard/security/CryptoException") },
         THROW_UTIL => const { known("javacardx/framework/util/UtilException") },
+        THROW_TLV => const { known("javacardx/framework/tlv/TLVException") },
         _ => {
             let found = match natives.of_apdu(number, arguments)? {
                 None => match natives.of_arrays(number, arguments)? {

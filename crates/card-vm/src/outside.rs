@@ -377,6 +377,14 @@ impl<H: PersistentHeap, J: Nor> PersistentHeap for Journaled<H, J> {
         self.heap.copy_elements(from, to, count).map_err(of_heap)
     }
 
+    fn rewrite(&mut self, reference: Self::Reference) -> Result<(), Failure<Self::Error>> {
+        self.heap.rewrite(reference).map_err(of_heap)
+    }
+
+    fn erase_unused(&mut self) -> Result<(), Failure<Self::Error>> {
+        self.heap.erase_unused().map_err(of_heap)
+    }
+
     fn delete(&mut self, reference: Self::Reference) -> Result<(), Failure<Self::Error>> {
         self.heap.delete(reference).map_err(of_heap)
     }

@@ -9,11 +9,13 @@ mod every_algorithm;
 mod firewall;
 #[path = "../javac/mod.rs"]
 mod javac;
+mod keys;
 mod pending;
 mod pins;
 mod power_cuts;
 mod rsa;
 mod sessions;
+mod values;
 
 use std::cell::RefCell;
 use std::fmt::Debug;

@@ -30,6 +30,8 @@ numbers! {
     AGREE = "javacard/security/Algorithms" "agree" "(BZ[B[BSS[BS)S";
     PARAMETER = "javacard/security/Algorithms" "parameter" "(BB[BS)S";
     CURVES = "javacard/security/Algorithms" "curves" "(SB[BSS)S";
+    MAKE_KEY = "javacard/security/Algorithms" "makeKey" "(S)[B";
+    NOTE_OLD_KEY = "javacard/security/Algorithms" "noteOldKey" "()V";
 }
 
 const CRYPTO_EXCEPTION: u8 = known("javacard/security/CryptoException");
@@ -199,6 +201,18 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
                     curves |= i32::from(is_one) << curve;
                 }
                 curves
+            }
+            MAKE_KEY => {
+                let Some(length) = u16::try_from(first).ok().filter(|length| *length > 0) else {
+                    return Err(Trap::Exception(Exception::NegativeSize));
+                };
+                let made = self.memory.create_key(length);
+                self.changed(made)?
+            }
+            NOTE_OLD_KEY => {
+                let noted = self.memory.note_old_key();
+                self.changed(noted)?;
+                0
             }
             _ => return Ok(None),
         };

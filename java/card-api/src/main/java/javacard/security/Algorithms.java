@@ -68,6 +68,15 @@ final class Algorithms {
             byte[] out,
             short outOffset);
 
+    /** Makes an array for a key's bytes, all zero, of which nothing is left on flash once it was deleted. */
+    static native byte[] makeKey(short length);
+
+    /**
+     * Notes that a key on flash is overwritten, in the open transaction: its old bytes are erased when the command
+     * ends.
+     */
+    static native void noteOldKey();
+
     /** Fills a range with random bytes. */
     static native void random(byte[] buffer, short offset, short length);
 

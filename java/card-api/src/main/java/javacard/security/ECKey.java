@@ -1,8 +1,9 @@
 package javacard.security;
 
 /**
- * The parameters of an elliptic curve. Keys of this card are those of P-256 (FIPS 186-5): they take its parameters and
- * no other, and the cofactor may be left out.
+ * The parameters of an elliptic curve. The curves of this card are P-192, P-224, P-256, P-384 and P-521 (FIPS 186),
+ * brainpoolP256r1 (RFC 5639) and secp256k1 (SEC 2), as far as the card was built with them; P-256 is always there. Keys
+ * take the parameters of one of them and no others, and the cofactor may be left out.
  */
 public interface ECKey {
     /**
@@ -11,7 +12,7 @@ public interface ECKey {
      * @param buffer where the bytes are, the most significant first
      * @param offset where they start
      * @param length how many they are
-     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for another than P-256's
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for what no curve of the key's size has
      */
     void setFieldFP(byte[] buffer, short offset, short length) throws CryptoException;
 
@@ -39,7 +40,7 @@ public interface ECKey {
      * @param buffer where the bytes are, the most significant first
      * @param offset where they start
      * @param length how many they are
-     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for another than P-256's
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for what no curve of the key's size has
      */
     void setA(byte[] buffer, short offset, short length) throws CryptoException;
 
@@ -49,7 +50,7 @@ public interface ECKey {
      * @param buffer where the bytes are, the most significant first
      * @param offset where they start
      * @param length how many they are
-     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for another than P-256's
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for what no curve of the key's size has
      */
     void setB(byte[] buffer, short offset, short length) throws CryptoException;
 
@@ -59,7 +60,7 @@ public interface ECKey {
      * @param buffer where the bytes are, the most significant first
      * @param offset where they start
      * @param length how many they are
-     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for another than P-256's
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for what no curve of the key's size has
      */
     void setG(byte[] buffer, short offset, short length) throws CryptoException;
 
@@ -69,7 +70,7 @@ public interface ECKey {
      * @param buffer where the bytes are, the most significant first
      * @param offset where they start
      * @param length how many they are
-     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for another than P-256's
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for what no curve of the key's size has
      */
     void setR(byte[] buffer, short offset, short length) throws CryptoException;
 

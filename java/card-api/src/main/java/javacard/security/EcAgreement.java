@@ -3,7 +3,7 @@ package javacard.security;
 import javacard.framework.JCSystem;
 import javacard.framework.Util;
 
-/** ECDH over P-256, plain or hashed. */
+/** ECDH over the curve of the key, plain or hashed. */
 final class EcAgreement extends KeyAgreement {
     /** Bytes of the largest X coordinate. */
     private static final short BYTES_MAX = 66;

@@ -2,7 +2,7 @@ package javacard.security;
 
 import javacard.framework.JCSystem;
 
-/** ECDSA over P-256. Key and mode are on flash, since they outlive a reset. */
+/** ECDSA over the curve of the key. Key and mode are on flash, since they outlive a reset. */
 final class EcdsaSignature extends Signature {
     /** As in {@code javacardx.crypto.Cipher}, which is built on this package. */
     static final byte PAD_NULL = 0;

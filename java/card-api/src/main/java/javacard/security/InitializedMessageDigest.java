@@ -13,10 +13,11 @@ public abstract class InitializedMessageDigest extends MessageDigest {
      *
      * @param initialDigestBuf where their intermediate hash is
      * @param initialDigestOffset where it starts
-     * @param initialDigestLength its bytes: 20 or 32
+     * @param initialDigestLength its bytes: 20 for SHA-1, 32 for SHA-224 and SHA-256, 64 for SHA-384 and SHA-512
      * @param digestedMsgLenBuf where the number of their bytes is, the most significant first
      * @param digestedMsgLenOffset where it starts
-     * @param digestedMsgLenLength bytes of that number, 1 to 8; it is a multiple of 64
+     * @param digestedMsgLenLength bytes of that number, 1 to 8; it is a multiple of the
+     *     hash's block, 64 or 128
      * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for another hash or number
      */
     public abstract void setInitialDigest(

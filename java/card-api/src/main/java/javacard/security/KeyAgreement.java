@@ -1,6 +1,9 @@
 package javacard.security;
 
-/** A secret from one's private key and another's public key. ECDH over P-256 is carried out. */
+/**
+ * A secret from one's private key and another's public key. ECDH over the curves of {@link ECKey} is
+ * carried out.
+ */
 public abstract class KeyAgreement {
     /** ECDH; the secret is the SHA-1 of the X coordinate, 20 bytes. */
     public static final byte ALG_EC_SVDP_DH = 1;
@@ -71,7 +74,7 @@ public abstract class KeyAgreement {
      *
      * @param publicData where the other's point is, uncompressed
      * @param publicOffset where it starts
-     * @param publicLength its bytes, 65
+     * @param publicLength its bytes, 65 for a field of 256 bits
      * @param secret where the secret comes
      * @param secretOffset where it starts there
      * @return its bytes

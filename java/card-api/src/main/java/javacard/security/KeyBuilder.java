@@ -3,8 +3,9 @@ package javacard.security;
 import javacard.framework.JCSystem;
 
 /**
- * Makes keys: of AES, 128 and 256 bits, and of P-256, on flash or, secret and private ones, in RAM. Every other type
- * and length is refused with {@link CryptoException#NO_SUCH_ALGORITHM}, and so are keys that are set encrypted.
+ * Makes keys, on flash or, secret and private ones, in RAM: of AES, DES and HMAC; of curves, see {@link ECKey}; of RSA
+ * with 1,024 to 4,096 bits, a multiple of 32, where the card was built with it. Every other type and length is refused
+ * with {@link CryptoException#NO_SUCH_ALGORITHM}, and so are keys that are set encrypted.
  */
 public class KeyBuilder {
     /** A public key of an elliptic curve over a prime field. */

@@ -165,6 +165,7 @@ final class Keys {
             StoredPrivateKey secret = (StoredPrivateKey) privateKey;
             // Parameters of the public key, as far as they were set, choose the curve.
             byte curve = point.curve();
+            secret.overwrite(StoredKey.VALUE);
             Algorithms.generate(curve, secret.value, point.value);
             secret.addParameters(curve);
             secret.add(StoredKey.VALUE);
@@ -173,6 +174,7 @@ final class Keys {
         } else {
             StoredRsaKey open = (StoredRsaKey) publicKey;
             StoredRsaKey secret = (StoredRsaKey) privateKey;
+            secret.overwrite((byte) -1);
             if (!Algorithms.generateRsa(secret.isByFactors(), open.value, secret.value, open.modulusBytes())) {
                 CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
             }

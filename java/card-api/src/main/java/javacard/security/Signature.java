@@ -213,9 +213,12 @@ public abstract class Signature {
     /**
      * Makes one.
      *
-     * @param messageDigestAlgorithm {@link MessageDigest#ALG_SHA} or {@link MessageDigest#ALG_SHA_256}
-     * @param cipherAlgorithm {@link #SIG_CIPHER_ECDSA}
-     * @param paddingAlgorithm {@code Cipher.PAD_NULL}
+     * @param messageDigestAlgorithm an ALG of {@link MessageDigest} with a line of its own there;
+     *     {@link MessageDigest#ALG_NULL} for codes of block ciphers
+     * @param cipherAlgorithm a SIG_CIPHER with a line of its own above
+     * @param paddingAlgorithm {@code Cipher.PAD_NULL} for ECDSA, HMAC and CMAC; {@code PAD_PKCS1} or
+     *     {@code PAD_PKCS1_PSS} for RSA; {@code PAD_NOPAD} for CBC-MAC of AES; one of blocks, or of the retail MAC, for
+     *     DES
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
@@ -238,7 +241,7 @@ public abstract class Signature {
     public abstract void init(Key theKey, byte theMode) throws CryptoException;
 
     /**
-     * Sets the key and more parameters, which ECDSA does not have.
+     * Sets the key, and the initial vector of a CBC-MAC, as long as a block. Other algorithms have no parameters.
      *
      * @param theKey a key
      * @param theMode a MODE

@@ -13,6 +13,7 @@ final class StoredHmacKey extends StoredKey implements HMACKey {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
         boolean isOwn = begin();
+        overwrite(VALUE);
         Util.arrayCopy(keyData, kOff, value, (short) 0, kLen);
         for (short at = kLen; at < getSize(); at++) {
             value[at] = 0;

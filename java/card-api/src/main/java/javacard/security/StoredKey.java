@@ -9,6 +9,8 @@ abstract class StoredKey implements Key {
     static final byte VALUE = 1;
 
     final byte[] value;
+    /** A secret on flash: what was overwritten is erased there. */
+    private final boolean isErased;
     private final byte type;
     private final short bits;
 
@@ -16,9 +18,22 @@ abstract class StoredKey implements Key {
     StoredKey(byte type, short bits, short bytes, byte memory) {
         this.type = type;
         this.bits = bits;
-        value = memory == JCSystem.NOT_A_TRANSIENT_OBJECT
-                ? new byte[(short) (bytes + 1)]
-                : JCSystem.makeTransientByteArray((short) (bytes + 1), memory);
+        short length = (short) (bytes + 1);
+        isErased = memory == JCSystem.NOT_A_TRANSIENT_OBJECT && !(this instanceof PublicKey);
+        if (isErased) {
+            value = Algorithms.makeKey(length);
+        } else if (memory == JCSystem.NOT_A_TRANSIENT_OBJECT) {
+            value = new byte[length];
+        } else {
+            value = JCSystem.makeTransientByteArray(length, memory);
+        }
+    }
+
+    /** Before a change in the open transaction, which overwrites something if that is set. */
+    final void overwrite(byte flags) {
+        if (isErased && (value[bytes()] & flags) != 0) {
+            Algorithms.noteOldKey();
+        }
     }
 
     public byte getType() {
@@ -35,9 +50,8 @@ abstract class StoredKey implements Key {
 
     public void clearKey() {
         boolean isOwn = begin();
-        for (short at = 0; at < (short) value.length; at++) {
-            value[at] = 0;
-        }
+        overwrite((byte) -1);
+        Util.arrayFill(value, (short) 0, (short) value.length, (byte) 0);
         commit(isOwn);
     }
 
@@ -73,6 +87,7 @@ abstract class StoredKey implements Key {
         }
         short zeros = (short) (bytes() - length);
         boolean isOwn = begin();
+        overwrite(VALUE);
         for (short at = 0; at < zeros; at++) {
             value[at] = 0;
         }

@@ -46,6 +46,7 @@ abstract class StoredRsaKey extends StoredKey {
         short start = (short) (part * room);
         short zeros = (short) (room - length);
         boolean isOwn = begin();
+        overwrite((byte) (1 << part));
         for (short at = 0; at < zeros; at++) {
             value[(short) (start + at)] = 0;
         }

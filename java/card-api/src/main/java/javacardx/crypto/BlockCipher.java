@@ -294,28 +294,33 @@ final class BlockCipher extends Cipher {
         return count;
     }
 
-    /** How much is before 80 and zeros; negative where they are not there. */
+    /** How much is before 80 and zeros; negative where they are not there. Each byte takes the same time. */
     private short countOfMethod2() {
-        short last = (short) (block() - 1);
-        while (last >= 0 && state[(short) (WAITING + last)] == 0) {
-            last--;
+        int found = 0;
+        int place = 0;
+        int value = 0;
+        for (short at = (short) (block() - 1); at >= 0; at--) {
+            int data = state[(short) (WAITING + at)] & 0xFF;
+            // All ones for the last byte that is not 0.
+            int isLast = ~(data - 1 >> 31) & ~found;
+            place |= isLast & at;
+            value |= isLast & data;
+            found |= isLast;
         }
-        return last >= 0 && state[(short) (WAITING + last)] == PADDING ? last : -1;
+        return value == (PADDING & 0xFF) ? (short) place : -1;
     }
 
-    /** How much is before as many bytes as they say; negative where they are not there. */
+    /** How much is before as many bytes as they say; negative where they are not there. As there. */
     private short countOfPkcs5() {
         short block = block();
-        byte added = state[(short) (WAITING + block - 1)];
-        if (added <= 0 || added > block) {
-            return -1;
+        int added = state[(short) (WAITING + block - 1)] & 0xFF;
+        int wrong = added - 1 >> 31 | block - added >> 31;
+        for (short at = 0; at < block; at++) {
+            // All ones for what is added.
+            int isAdded = block - 1 - at - added >> 31;
+            wrong |= isAdded & (state[(short) (WAITING + at)] & 0xFF ^ added);
         }
-        for (short at = (short) (block - added); at < block; at++) {
-            if (state[(short) (WAITING + at)] != added) {
-                return -1;
-            }
-        }
-        return (short) (block - added);
+        return wrong == 0 ? (short) (block - added) : -1;
     }
 
     private void blocks(byte[] in, short inOffset, short length, byte[] out, short outOffset) {

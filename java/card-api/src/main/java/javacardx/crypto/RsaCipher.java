@@ -183,21 +183,28 @@ final class RsaCipher extends Cipher {
             case PAD_NOPAD:
                 return 0;
             case PAD_PKCS1:
-                short at = 2;
-                while (at < bytes && block[at] != 0) {
-                    at++;
-                }
-                boolean isPadded = block[0] == 0
-                        && block[1] == (isPublic ? BY_PRIVATE_KEY : BY_PUBLIC_KEY)
-                        && at >= PADDING - 1
-                        && at < bytes;
-                if (!isPadded) {
-                    refuse();
-                }
-                return (short) (at + 1);
+                return unpadByZero();
             default:
                 return unpadByMasks();
         }
+    }
+
+    /** Where the data start behind the first 0. All of the padding is looked at before anything is said. */
+    private short unpadByZero() {
+        int wrong = block[0] & 0xFF | (block[1] & 0xFF ^ (isPublic ? BY_PRIVATE_KEY : BY_PUBLIC_KEY));
+        int found = 0;
+        int place = 0;
+        for (short at = 2; at < bytes; at++) {
+            int isFirst = (block[at] & 0xFF) - 1 >> 31 & ~found;
+            place |= isFirst & at;
+            found |= isFirst;
+        }
+        // No 0 is one at 0: too early.
+        wrong |= place - (PADDING - 1) >> 31;
+        if (wrong != 0) {
+            refuse();
+        }
+        return (short) (place + 1);
     }
 
     private short unpadByMasks() {
@@ -209,18 +216,23 @@ final class RsaCipher extends Cipher {
         digest.reset();
         digest.doFinal(block, (short) 0, (short) 0, block, (short) (bytes + 6));
         // All of it is looked at before anything is said.
-        byte wrong = block[0];
+        int wrong = block[0] & 0xFF;
         for (short at = 0; at < hash; at++) {
-            wrong |= (byte) (block[(short) (label + at)] ^ block[(short) (bytes + 6 + at)]);
+            wrong |= block[(short) (label + at)] ^ block[(short) (bytes + 6 + at)];
         }
-        short at = (short) (label + hash);
-        while (at < (short) (bytes - 1) && block[at] == 0) {
-            at++;
+        int found = 0;
+        int place = 0;
+        for (short at = (short) (label + hash); at < bytes; at++) {
+            int data = block[at] & 0xFF;
+            int isFirst = ~(data - 1 >> 31) & ~found;
+            place |= isFirst & at;
+            wrong |= isFirst & (data ^ 1);
+            found |= isFirst;
         }
-        if (wrong != 0 || block[at] != 1) {
+        if ((wrong | ~found) != 0) {
             refuse();
         }
-        return (short) (at + 1);
+        return (short) (place + 1);
     }
 
     /** Adds MGF1 of a range to another one. */

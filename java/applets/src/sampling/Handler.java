@@ -1,0 +1,7 @@
+package sampling;
+
+/** What events are for. */
+interface Handler {
+    /** Takes an event with a value, at the time of the scheduler. */
+    void handle(byte event, short value);
+}
