@@ -137,8 +137,8 @@ impl<D: Nor, const K: usize, const V: usize> LeafMap<D, K, V> {
         if self.leaves.floor.is_some_and(|floor| *key < floor) {
             return Ok(None);
         }
-        let (unit, shape) = self.leaves.look_at(key)?;
-        self.leaves.find(unit, &shape, key)
+        let (leaf, shape) = self.leaves.look_at(key)?;
+        self.leaves.find(leaf.unit, &shape, key)
     }
 
     /// Writes a record that changes or removes a key.
@@ -147,13 +147,14 @@ impl<D: Nor, const K: usize, const V: usize> LeafMap<D, K, V> {
             if self.leaves.floor.is_some_and(|floor| *key < floor) {
                 return Err(IndexError::KeyAbsent);
             }
-            let (leaf, shape) = self.leaves.enter_at(key)?;
+            let (leaf, shape) = self.leaves.look_at(key)?;
             if self.leaves.find(leaf.unit, &shape, key)?.is_none() {
                 return Err(IndexError::KeyAbsent);
             }
             if self.leaves.has_place(&shape, Purpose::Change) {
                 return self.leaves.append(&leaf, &shape, kind, (key, value));
             }
+            let (leaf, shape) = self.leaves.enter_at(key)?;
             self.leaves.make_room((&leaf, &shape), key, Purpose::Change)?;
         }
         self.leaves.endless()

@@ -129,16 +129,18 @@ impl<D: Nor, const K: usize, const V: usize> Leaves<D, K, V> {
         }
     }
 
-    /// The same for a query, which does not look where the leaf ends unless that is known.
-    pub fn look_at(&mut self, key: &[u8; K]) -> Outcome<(EraseUnit, Shape), D> {
+    /// The same for a key that is not below the floor, without looking where the leaf ends unless that is known: it may
+    /// end earlier than is said.
+    pub fn look_at(&mut self, key: &[u8; K]) -> Outcome<(Leaf<K>, Shape), D> {
         if let Some((leaf, shape)) = self.entered
             && Point::At(*key).is_in(&leaf.low, leaf.high.as_ref())
         {
-            return Ok((leaf.unit, shape));
+            return Ok((leaf, shape));
         }
         let (unit, range) = self.unit_at(*key)?;
         let leaf = Leaf { unit, sequence: range.sequence, low: range.low, high: range.high };
-        Ok((unit, self.shape(&leaf)?))
+        let shape = self.shape(&leaf)?;
+        Ok((leaf, shape))
     }
 
     /// Whether the leaf in `unit` counts when all keys from `low` to `high`, and those below `floor`, are another's.
