@@ -355,9 +355,19 @@ fn hot<M: Subject>(mut measured: Measured<M>) {
     println!("wear by a hot key      {:3} KB: {least} to {most} erases, mean {mean:.1}", measured.unit_kilobytes);
 }
 
+/// 25,000 consecutive keys into an empty list, with values of 4 bytes, as other stores are compared.
+fn consecutive(unit_kilobytes: u32, settings: Settings) {
+    let mut list: FatList<_, 4, 4> = FatList::format(NorSim::new(spec(unit_kilobytes)), settings).unwrap();
+    let begun_ns = list.device().elapsed_ns();
+    (0..25_000_u32).for_each(|key| list.insert(&key.to_be_bytes(), &key.to_le_bytes()).unwrap());
+    let ms = (list.device().elapsed_ns() - begun_ns) as f64 / 1e6 / 25_000.0;
+    println!("consecutive keys       {unit_kilobytes:3} KB: {ms:.3} ms");
+}
+
 /// A workload that only lists have, or another.
 fn run_on_list(workload: &str, measured: Measured) {
     match workload {
+        "consecutive" => consecutive(measured.unit_kilobytes, measured.list.settings()),
         "paced" => paced(measured),
         "ranges" => ranges(measured),
         _ => run(workload, measured),
@@ -377,7 +387,7 @@ fn run<M: Subject>(workload: &str, measured: Measured<M>) {
         ("hot", _) => hot(measured),
         _ => panic!(
             "{workload} is none of full, ring, kept=PERCENT, holes, random, zipf, churn, queries, hot; nor of a list's \
-             paced, ranges"
+             consecutive, paced, ranges"
         ),
     }
 }
