@@ -1,10 +1,11 @@
 //! What a list costs in steady state, in simulated time: a ring of readings, lists that are kept partly full, random
 //! and Zipf updates, a hot key, room after removals.
 //!
-//! `steady_state [64|4] [paper|log|NUMBERS][-fitted]|leaf [WORKLOAD …]`: keys of 4 bytes with values of 2 bytes on 2 MB of
-//! K8C1215ETM, in units of 64 KB, or of 4 KB with the same erase time, in the paper's settings, those for logs, or
-//! others, with their slots or those that fit the units; or a leaf map (`leaf`). Without workloads all of a list's run. A workload is measured in
-//! windows until the times of three in a row agree within 2%, or the limit on windows is reached, which is said.
+//! `steady_state [64|4] [paper|log|NUMBERS][-fitted]|leaf [WORKLOAD …]`: keys of 4 bytes with values of 2 bytes on 2 MB
+//! of K8C1215ETM, in units of 64 KB, or of 4 KB with the same erase time, in the paper's settings, those for logs, or
+//! others, with their slots or those that fit the units; or a leaf map (`leaf`). Without workloads all of a list's run.
+//! A workload is measured in windows until the times of three in a row agree within 2%, or the limit on windows is
+//! reached, which is said.
 
 use std::ops::Bound;
 
