@@ -2,9 +2,11 @@
 //!
 //! [`FatList`] is the one to use: a skip list of objects with many keys, whose *soft pointers* outlive the moving of
 //! blocks, so that neither a mapping table nor a scan at boot is needed. With [`Settings::soft_list`] its objects have
-//! one key. Both implement one trait, [`OrderedIndex`], and survive a loss of power at any device operation. [`Map`] is
+//! one key. They implement one trait, [`OrderedIndex`], and survive a loss of power at any device operation. [`Map`] is
 //! a fat list whose keys and values have types. What they are compared with is in `norn-baselines`: a µ-tree, and a
 //! B⁺-tree with logged leaves.
+//!
+//! [`LeafMap`] is the one for parts whose words are programmed once, as those of flash with error-correcting codes.
 //!
 //! After *Fat Lists* (2011); `docs/papers.md` says what differs, `docs/design/ordered-index.md` why.
 //!
@@ -41,6 +43,7 @@ pub mod codes;
 mod error;
 pub mod fat_list;
 mod index;
+pub mod leaf_map;
 mod map;
 mod step;
 
@@ -50,6 +53,7 @@ pub use fat_list::{
     RunTimeWidths, Settings, UpTo, UpToVaried, Varying, VaryingList, Widths, recognise,
 };
 pub use index::{Entry, ErrorOf, IndexStats, OrderedIndex, Range, Reclaimed};
+pub use leaf_map::LeafMap;
 #[cfg(feature = "zerocopy")]
 pub use map::Plain;
 #[cfg(feature = "postcard")]

@@ -16,6 +16,15 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hint(pub(crate) Option<Place>);
 
+impl Hint {
+    /// Keeps the hint true after a change that is known not to concern it.
+    pub(crate) fn renew(&mut self, changes: u32) {
+        if let Some(place) = &mut self.0 {
+            place.changes = changes;
+        }
+    }
+}
+
 /// Slots that a cursor finds at once.
 pub(crate) const NEAREST_MAX: usize = 4;
 
@@ -34,6 +43,13 @@ pub(crate) struct Place {
     pub direction: Direction,
     /// The changes of flash before.
     pub changes: u32,
+}
+
+impl Place {
+    /// A place in an object whose keys ascend, of which the next one is at `ahead`.
+    pub fn in_order(cell: u32, ahead: u64, direction: Direction, changes: u32) -> Self {
+        Place { cell, ahead, ascends: true, nearest: [0; NEAREST_MAX], nearest_count: 0, direction, changes }
+    }
 }
 
 /// The ends, and where a step from each of them goes on.
