@@ -65,7 +65,9 @@ pub use counts::{FtlCounters, PageCounts};
 pub use demand::{Overheads, Scheduling, Work};
 pub use error::{FtlError, MountError, MountRefusal};
 pub use ftl::{Ftl, FtlConfig};
-pub use layout::{Lba, longest_write, max_logical_pages, programs_per_checkpoint_page, reserve_blocks};
+pub use layout::{
+    Lba, logical_pages_limit, longest_write, max_logical_pages, programs_per_checkpoint_page, reserve_blocks,
+};
 pub use realtime::{
     BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
     TaskError,

@@ -103,7 +103,7 @@ fn mount(image: &Path) -> Result<Mounted, Error> {
     let part = NandSim::open_image(image)?;
     let geometry = Nand::part(&part);
     // How many logical pages there are is known when it is mounted.
-    let memory = vec![0; ImageFtl::memory_bytes(&geometry, max_logical_pages(&geometry, 0))];
+    let memory = vec![0; ImageFtl::memory_bytes(&geometry, norn_nand_ftl::logical_pages_limit(&geometry))];
     let (start, before) = (Instant::now(), part.counters());
     let ftl = ImageFtl::mount(Disk::new(part), memory).map_err(|error| in_image(NbdFailure::Mount(error), image))?;
     let memory_bytes = ImageFtl::memory_bytes(&geometry, ftl.logical_pages());
