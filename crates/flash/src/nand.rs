@@ -340,7 +340,8 @@ impl NandError for core::convert::Infallible {
 /// # What a loss of power may do
 /// - **A program** may leave any subset of the bits that it was to clear cleared, and any of them may read differently
 ///   each time, until the block is erased. Bits that it was not to clear stay ones. The page may so read as erased or
-///   as complete.
+///   as complete. But where it was to clear sixteen bits or more, the page does not read as erased, with at most three
+///   zeros, in one load, and as complete in another.
 /// - **An erase** may leave any mixture of the old bits and ones, anywhere in the block, and bits that were zeros may
 ///   read differently each time, until the block is erased completely. Bits that were ones stay ones.
 /// - Nothing else changes; the register is empty. (Parts with several bits a cell may lose the page that shares the

@@ -77,13 +77,15 @@ pub enum AdmissionError {
     /// As many tasks as there are slots are admitted.
     Slots,
     /// (13): the system does not have the tokens to start with.
+    /// [`RealTimeConfig::tokens_for`](crate::RealTimeConfig::tokens_for) says how many a set takes.
     Tokens {
         /// Tokens that the task and its collector need.
         needed: u64,
         /// ρ_free.
         free: u64,
     },
-    /// (8): with the task, more tokens can come together than α allows.
+    /// (8): with the task, more tokens can come together than α allows. A smaller α, fewer tokens or fewer logical
+    /// pages help.
     Recycling {
         /// ρ_max.
         tokens_max: u64,
@@ -116,27 +118,42 @@ pub enum AdmissionError {
 impl fmt::Display for AdmissionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AdmissionError::Task(task) => write!(f, "no possible task: {} us in {} us", task.cost_us, task.period_us),
-            AdmissionError::Collector { cost_us, period_us } => {
-                write!(f, "the task's collector needs {cost_us} us in a period of {period_us} us")
+            AdmissionError::Task(task) => {
+                write!(f, "no possible task: {} us in {} us; lengthen its period", task.cost_us, task.period_us)
             }
-            AdmissionError::Slots => f.write_str("no slot is left for a task"),
-            AdmissionError::Tokens { needed, free } => write!(f, "{needed} tokens are needed, {free} are free (13)"),
-            AdmissionError::Recycling { tokens_max, limit } => {
-                write!(f, "{tokens_max} tokens can come together, {limit} keep the bound on recycling (8)")
+            AdmissionError::Collector { cost_us, period_us } => write!(
+                f,
+                "the task's collector needs {cost_us} us in a period of {period_us} us: choose a larger alpha, or \
+                 a longer period for the task"
+            ),
+            AdmissionError::Slots => f.write_str("no slot is left for a task: give the device more of them"),
+            AdmissionError::Tokens { needed, free } => {
+                write!(
+                    f,
+                    "{needed} tokens are needed, {free} are free (13): start with {} more",
+                    needed.saturating_sub(*free)
+                )
             }
+            AdmissionError::Recycling { tokens_max, limit } => write!(
+                f,
+                "{tokens_max} tokens can come together, {limit} keep the bound on recycling (8): choose a smaller \
+                 alpha, fewer tokens or fewer logical pages"
+            ),
             AdmissionError::Checkpoint { pages, tokens } => {
                 write!(f, "the checkpoint has {pages} pages to write at {tokens} tokens: shorten its period")
             }
             AdmissionError::Utilization { per_million } => {
-                write!(f, "the processor is used for {per_million} millionths (14)")
+                write!(f, "the processor is used for {per_million} millionths (14): {LESS_WORK}")
             }
             AdmissionError::Demand { demand_us, window_us } => {
-                write!(f, "{demand_us} us of work can come in a window of {window_us} us (14)")
+                write!(f, "{demand_us} us of work can come in a window of {window_us} us (14): {LESS_WORK}")
             }
         }
     }
 }
+
+/// What makes (14) hold.
+const LESS_WORK: &str = "choose longer periods or a larger alpha";
 
 impl core::error::Error for AdmissionError {}
 

@@ -208,7 +208,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// [`FtlError::NoSpace`] if no block has a dead page; [`FtlError::Device`].
     pub fn recycle(&mut self) -> Result<(), FtlError<D::Error>> {
         self.check_running()?;
-        self.recycler.recycle()
+        self.recycle_one(1)
+    }
+
+    /// Recycles one block with at least so many dead pages.
+    pub(crate) fn recycle_one(&mut self, dead: u16) -> Outcome<(), D> {
+        self.recycler.recycle(dead)
     }
 
     /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag the

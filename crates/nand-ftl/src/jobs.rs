@@ -14,7 +14,7 @@ use crate::tokens::take;
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
     /// Lets time pass to `now_us`: releases what is due. Call it at each release of a task, before the task writes, and
-    /// before asking for the next job. Cost: O(slots), no flash.
+    /// before asking for the next job. Cost: O(slots), however much time has passed; no flash.
     pub fn advance(&mut self, now_us: u64) {
         // The end of time is no release of anything that is released later than that.
         self.now_us = self.now_us.max(now_us.min(u64::MAX - 1));
@@ -54,6 +54,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
                 return;
             };
             if slot.jobs_left == 0 && slot.next_meta_us <= now {
+                self.pass_meta_periods(&mut slot, &collector);
                 if slot.stay == Stay::Leaving && slot.job.is_none() {
                     self.pool.free += collector.task_tokens.min(slot.tokens.task);
                     self.pool.free += slot.tokens.collector;
@@ -70,13 +71,29 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         }
     }
 
-    /// Releases a collector's job. One that is still there continues as the new one.
+    /// Leaves out the meta-periods that are over already: the job that waits has missed all of theirs.
+    fn pass_meta_periods(&mut self, slot: &mut Slot, collector: &Collector) {
+        if slot.job.is_none() {
+            return;
+        }
+        let passed = (self.now_us - slot.next_meta_us) / collector.meta_period_us;
+        slot.next_meta_us += passed * collector.meta_period_us;
+        self.miss(passed.saturating_mul(u64::from(collector.jobs)));
+    }
+
+    fn miss(&mut self, jobs: u64) {
+        self.counters.misses = self.counters.misses.saturating_add(jobs);
+    }
+
+    /// Releases the jobs of a collector that are due in its meta-period. One that is still there continues as the next.
     fn release(&mut self, index: usize, mut slot: Slot, collector: &Collector) {
-        let deadline_us = slot.next_release_us.saturating_add(collector.period_us);
+        let after_first = (self.now_us - slot.next_release_us) / collector.period_us;
+        let jobs = u64::from(slot.jobs_left).min(after_first.saturating_add(1));
+        let deadline_us = slot.next_release_us.saturating_add(jobs.saturating_mul(collector.period_us));
         let recycling = slot.job.and_then(|job| job.recycling);
-        self.counters.misses += u64::from(slot.job.is_some());
+        self.miss(jobs - 1 + u64::from(slot.job.is_some()));
         slot.job = Some(Job { deadline_us, recycling });
-        slot.jobs_left -= 1;
+        slot.jobs_left -= jobs as u32;
         slot.next_release_us = if slot.jobs_left > 0 { deadline_us } else { slot.next_meta_us };
         self.slots.set(index, slot);
     }

@@ -32,7 +32,10 @@ pub(crate) const JOURNAL_ENTRY_BYTES: usize = 8;
 /// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect
 /// (docs/design/nand-ftl.md): log2(pages of a block) + 2.
 pub const fn reserve_blocks(part: &NandPart) -> u16 {
-    part.pages_per_block.ilog2() as u16 + 2
+    match part.pages_per_block.checked_ilog2() {
+        Some(doublings) => doublings as u16 + 2,
+        None => 2,
+    }
 }
 
 /// Free blocks that are left to the next mount: one for the pages that it programs, and one more, should that block
@@ -51,7 +54,8 @@ pub const fn longest_write(part: &NandPart, failures: u32) -> u64 {
     // Each of the others gains an eighth of a block, until the reserve and two more are free, beside the open ones.
     let wanted = (reserve_blocks(part) as u64 + 2 + STREAMS as u64) * pages;
     let lost = blocks + 4 + failures as u64 * recycling;
-    let others = (wanted + lost).div_ceil(pages.div_ceil(8));
+    let eighth = if pages > 0 { pages.div_ceil(8) } else { 1 };
+    let others = (wanted + lost).div_ceil(eighth);
     (blocks + others) * recycling + failures as u64 + 8
 }
 
@@ -76,7 +80,7 @@ impl Layout {
     /// For any part; the FTL works on those whose pages have at least `PAGE_BYTES_MIN`.
     pub const fn new(part: NandPart, logical_pages: u32) -> Self {
         // Two numbers that no page has: an entry without a page, and one of which mounting does not know yet.
-        let bits = (part.page_count() + 2).next_power_of_two().ilog2();
+        let bits = (part.page_count() as u64 + 2).next_power_of_two().ilog2();
         let width = bits.div_ceil(8) as usize;
         let page_bytes = if part.page_bytes < PAGE_BYTES_MIN { PAGE_BYTES_MIN } else { part.page_bytes };
         let room = page_bytes as usize - HEADER_BYTES;
@@ -102,7 +106,7 @@ impl Layout {
 
     /// Entries of the map.
     pub const fn entries(&self) -> u32 {
-        self.logical_pages + self.chunks()
+        self.logical_pages.saturating_add(self.chunks())
     }
 
     /// Bytes of the journal that a program of a page takes that follows none of the journal's.
@@ -136,6 +140,21 @@ impl Layout {
         let kept = run.saturating_add(failures.saturating_mul(run));
         let programs = self.journal_programs().saturating_sub(kept);
         if programs == 0 { 1 } else { programs }
+    }
+
+    /// Dead pages of a block that is worth being recycled for room, at least: with fewer, the pages of the checkpoint
+    /// that its copies take leave less than a quarter of a page in the long run (docs/design/nand-ftl.md).
+    pub const fn yield_min(&self) -> u16 {
+        let (pages, width) = (self.part.pages_per_block as u64, self.width as u64);
+        let run = width + RUN_LENGTH_BYTES as u64;
+        // A page is due when a run may not fit. A run for each block that is open; one more for each that is filled.
+        let due = (self.journal_bytes + 1).saturating_sub(self.run_bytes() + STREAMS * run as usize) as u64;
+        // Each page of the checkpoint has `all / each` programs at least, itself included.
+        let (all, each) = (due * pages, width * pages + run);
+        let others = all.saturating_sub(each);
+        // The least d with d - (pages - d) * each / others >= 1/4.
+        let dead = (4 * pages * each + others).div_ceil(4 * (others + each));
+        if dead < pages { dead as u16 } else { self.part.pages_per_block }
     }
 
     /// The entry of the map that a chunk of the checkpoint has itself.
@@ -201,20 +220,32 @@ impl Layout {
         self.journal_at() + self.journal_entries() * JOURNAL_ENTRY_BYTES
     }
 
-    /// All of it.
+    /// All of it; the largest number if that is larger.
     pub const fn memory_bytes(&self) -> usize {
-        self.map_at() + self.entries() as usize * self.width
+        (self.entries() as usize).saturating_mul(self.width).saturating_add(self.map_at())
     }
 }
 
-/// Most logical pages of a part with `bad_blocks` bad blocks: what the reserve, the open blocks, two more and the
-/// checkpoint leave. A device that is to be fast, or to live on when blocks fail, is given less.
+/// Most logical pages of a part with `bad_blocks` bad blocks: all of these can be rewritten for ever, in any order. It
+/// is what the reserve, the open blocks, two more and the checkpoint leave, and, where pages are small, the dead pages
+/// that each block has to have to be worth its copies (docs/design/nand-ftl.md). A device that is to be fast, or to
+/// live on when more blocks fail, is given less.
 pub const fn max_logical_pages(part: &NandPart, bad_blocks: u16) -> u32 {
+    let unused = Layout::new(*part, 0).yield_min().saturating_sub(1);
+    pages_beside_checkpoint(part, bad_blocks, part.pages_per_block - unused)
+}
+
+/// Most logical pages that a device on a part may have: earlier releases formatted parts with small pages
+/// to more than [`max_logical_pages`]. They are mounted; a write may find no room.
+pub const fn logical_pages_limit(part: &NandPart) -> u32 {
+    pages_beside_checkpoint(part, 0, part.pages_per_block)
+}
+
+/// Logical pages if each block that is not kept has so many live ones.
+const fn pages_beside_checkpoint(part: &NandPart, bad_blocks: u16, live_each: u16) -> u32 {
     let kept = reserve_blocks(part).saturating_add(STREAMS as u16 + 2).saturating_add(bad_blocks);
-    let blocks = part.block_count.saturating_sub(kept) as u32;
-    let pages = blocks * part.pages_per_block as u32;
-    let layout = Layout::new(*part, pages);
-    let left = pages.saturating_sub(layout.chunks());
+    let pages = part.block_count.saturating_sub(kept) as u32 * live_each as u32;
+    let left = pages.saturating_sub(Layout::new(*part, pages).chunks());
     if left < CHUNK_BASE { left } else { CHUNK_BASE }
 }
 
@@ -251,6 +282,30 @@ mod tests {
         assert_eq!((passes(test_part(40, 128, 512).part, 0) * 100.0) as u32, 417);
         let one_more = longest_write(&k9f2808().part, 1) - longest_write(&k9f2808().part, 0);
         assert_eq!(one_more, 9 * 34 + 1, "34 operations are lost: nine eighths of a block of 32 pages, and the repeat");
+    }
+
+    /// Never too small a length, and never a panic.
+    #[test]
+    fn parts_of_any_numbers_have_lengths() {
+        let small = test_part(40, 8, 128).part;
+        let numbers = [0, 1, 2, 7, 127, 128, 32_768, u16::MAX];
+        for block_count in numbers {
+            for pages_per_block in numbers {
+                for page_bytes in [0, 1, 128, 2048, 32_768] {
+                    let part = NandPart { block_count, pages_per_block, page_bytes, ..small };
+                    let max = [0, 1, u16::MAX].map(|bad_blocks| max_logical_pages(&part, bad_blocks));
+                    assert!(max[0] >= max[1] && max[2] == 0 && logical_pages_limit(&part) >= max[0], "{part:?}");
+                    let lengths = [0, 1, max[0].max(1), u32::MAX - 1, u32::MAX].map(|pages| Layout::new(part, pages));
+                    assert!(lengths.is_sorted_by_key(Layout::memory_bytes), "{part:?}");
+                    let map_bytes = u32::MAX as usize * lengths[4].width;
+                    assert!(lengths[4].memory_bytes() > map_bytes, "{part:?}");
+                    assert!(longest_write(&part, u32::MAX) > 0 && reserve_blocks(&part) >= 2, "{part:?}");
+                    assert!(
+                        lengths[0].yield_min() <= pages_per_block && programs_per_checkpoint_page(&part) < u32::MAX
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ use crate::error::{FtlError, MountError, MountRefusal, Outcome, memory_too_small
 use crate::format::{CHUNK_BASE, Content, FORMAT_BEGUN, Header};
 use crate::ftl::{Ftl, FtlConfig};
 use crate::gathering;
-use crate::ground::found::Written;
+use crate::ground::found::{SEQUENCE_GAP, Written};
 use crate::ground::log::{Log, WRITTEN};
 use crate::ground::medium::{Attempt, Medium, Source};
 use crate::ground::memory::Memory;
@@ -68,7 +68,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     /// Formats a part: what was on it is gone. Blocks marked bad are left alone. `memory` has at least
     /// [`memory_bytes`](Self::memory_bytes). If it is cut short, the part holds what it held, or no device. Cost: a
-    /// load for each page that may bear a mark and for each block, an erase for each block and one more, a program for
+    /// load for each page that may bear a mark, two for each block, an erase for each block and one more, a program for
     /// each page of the checkpoint and one more.
     ///
     /// # Errors
@@ -113,10 +113,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 /// device; it goes last.
 fn rebuild<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
     let part = recycler.log().layout().part;
-    let mark = mark_formatting(recycler)?;
+    let old = highest_of_first_pages(recycler)?;
+    let mark = mark_formatting(recycler, old)?;
     for block in part.blocks().filter(|&block| block != mark) {
         if recycler.log().memory().state(block) == BlockState::Used {
-            forget(recycler, block)?;
+            forget(recycler, block, old)?;
         }
     }
     recycler.write_round()?;
@@ -128,11 +129,32 @@ fn rebuild<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>)
     Ok(())
 }
 
+/// The highest number of a first page on a part, of whatever device. Cost: a load for each block.
+fn highest_of_first_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<u64, D> {
+    let mut highest = 0;
+    for block in recycler.log().layout().part.blocks() {
+        if recycler.log().memory().state(block) == BlockState::Used
+            && let Content::Page { tag, .. } = recycler.log_mut().load(block.page(0))?
+        {
+            highest = highest.max(tag.sequence);
+        }
+    }
+    Ok(highest)
+}
+
 /// Erases a block of which nothing is to count. If that fails, its pages stay there, and what is programmed from here
-/// on is newer. Cost: one erase; a load for each page of a block that fails.
-fn forget<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, block: Block) -> Outcome<(), D> {
+/// on is newer: also than a page that is torn now and reads as whole later. That one is of the `old` device, and at
+/// most a page of the part for each program, and what numbers these leave out, newer than its newest first page. Cost:
+/// one erase; a load for each page of a block that fails.
+fn forget<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+    recycler: &mut Recycler<D, M>,
+    block: Block,
+    old: u64,
+) -> Outcome<(), D> {
     recycler.free(block)?;
     if recycler.log().memory().state(block) == BlockState::Bad {
+        let pages = u64::from(recycler.log().layout().part.page_count());
+        recycler.log_mut().continue_after(old + pages * (SEQUENCE_GAP + 1));
         for page in 0..recycler.log().pages_per_block() {
             if let Content::Page { tag, .. } = recycler.log_mut().load(block.page(page))? {
                 recycler.log_mut().continue_after(tag.sequence);
@@ -144,7 +166,10 @@ fn forget<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, 
 
 /// Programs a page that says that the part is being formatted: into a block that reads as erased, which no device
 /// needs; if there is none, into the first that can be erased.
-fn mark_formatting<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<Block, D> {
+fn mark_formatting<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+    recycler: &mut Recycler<D, M>,
+    old: u64,
+) -> Outcome<Block, D> {
     let part = recycler.log().layout().part;
     for wanted in [Wanted::Blank, Wanted::Any] {
         for block in part.blocks() {
@@ -154,7 +179,7 @@ fn mark_formatting<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycle
             if wanted == Wanted::Blank && recycler.log_mut().load(block.page(0))? != Content::Blank {
                 continue;
             }
-            forget(recycler, block)?;
+            forget(recycler, block, old)?;
             if recycler.log().memory().state(block) == BlockState::Free
                 && recycler.log_mut().program_mark(block, FORMAT_BEGUN)? == Attempt::Done
             {

@@ -1,18 +1,6 @@
 //! Real-time garbage collection: tasks with deadlines, their collectors, and the tokens that keep them out of each
 //! other's way.
 //!
-//! A scheduler of the caller's runs it, by earliest deadline or by fixed priorities ([`Scheduling`]), in steps of one
-//! flash operation each:
-//! 1. [`advance`](RealTime::advance) to the present: collectors are released, tasks give up surplus tokens;
-//! 2. ask [`next_job`](RealTime::next_job) for the collectors' earliest deadline, or for their shortest period; if none
-//!    of the tasks has an earlier one, or a shorter, run [`collector_step`](RealTime::collector_step), else an operation of the task:
-//!    [`write`](RealTime::write), [`read`](RealTime::read);
-//! 3. with nothing else to do: [`background_write`](RealTime::background_write),
-//!    [`background_step`](RealTime::background_step), [`level_step`](RealTime::level_step).
-//!
-//! A collector's period (paper, Figure 5): if Φ−ρ ≥ α, take α tokens from the system; else recycle a block, at a token
-//! a copy, for π tokens. Then give α to the task, keep π−α, give up the rest.
-//!
 //! The checkpoint is a task of the system's own, with one write a period and a collector: it appears in (8) and (13)
 //! like any other. It has no jobs: whoever finds the journal full writes its page, at its token. (14) charges that to
 //! those who fill the journal.
@@ -20,7 +8,7 @@
 //! Invariant, asserted after every operation: ρ ≤ Φ ([`tokens`](crate::Pool)). While blocks fail beyond the budget, it
 //! may not hold together with the guarantee: then [`guarantee`](RealTime::guarantee) says so.
 
-use norn_flash::{Block, Nand};
+use norn_flash::{Block, Nand, NandPart};
 
 use crate::admission::AdmissionError;
 use crate::audit::Violation;
@@ -57,6 +45,24 @@ pub struct RealTimeConfig {
     /// operation that is repeated, or for 16 loads of such a page. A client that reads one takes that time, too: each
     /// such read counts.
     pub failure_budget: u32,
+}
+
+impl RealTimeConfig {
+    /// ρ_init that a set of tasks takes: (13) for each, and for the checkpoint's, and π for what has no deadline.
+    /// `None` if a task can have no collector. What `tokens` says does not matter. More are for tasks to come.
+    pub fn tokens_for(&self, part: &NandPart, tasks: &[Task]) -> Option<u32> {
+        let pages = u32::from(part.pages_per_block);
+        let writing = tasks.iter().filter(|task| task.writes > 0);
+        writing.chain([&self.checkpoint_task()]).try_fold(pages, |tokens, task| {
+            let collector = Collector::of(task, self.alpha, pages, &self.times)?;
+            tokens.checked_add(collector.task_tokens)?.checked_add(collector.collector_tokens)
+        })
+    }
+
+    /// The checkpoint's own task.
+    fn checkpoint_task(&self) -> Task {
+        Task { cost_us: 0, period_us: self.checkpoint_period_us, writes: 1 }
+    }
 }
 
 /// A job of a collector that waits or runs.
@@ -148,11 +154,11 @@ pub enum StartError<E> {
     Alpha(u32),
     /// The checkpoint's task is not admitted: α, ρ_init, its period and the part's use do not go together.
     Checkpoint(AdmissionError),
-    /// There are not as many free pages to be had as tokens.
+    /// There are not as many free pages to be had as tokens, or not by so many recyclings.
     Tokens {
         /// ρ_init, with the reserve.
         wanted: u32,
-        /// Φ.
+        /// Φ, or what it can be at most.
         free: u32,
     },
     /// The block device could not.
@@ -164,13 +170,42 @@ impl<E: core::fmt::Debug> core::fmt::Display for StartError<E> {
         match self {
             StartError::Alpha(alpha) => write!(f, "α is {alpha}, and has to be from 1 to the pages of a block"),
             StartError::Checkpoint(error) => write!(f, "the checkpoint is not admitted: {error}"),
-            StartError::Tokens { wanted, free } => write!(f, "{wanted} tokens requested; {free} pages can be free"),
+            StartError::Tokens { wanted, free } => write!(
+                f,
+                "{wanted} tokens requested, with the reserve; {free} pages can be free: ask for fewer, or format to \
+                 fewer logical pages"
+            ),
             StartError::Ftl(error) => error.fmt(f),
         }
     }
 }
 
 impl<E: core::fmt::Debug> core::error::Error for StartError<E> {}
+
+/// Recycles blocks with α dead pages, and more than what their copies take, until `wanted` pages are free. Cost: as
+/// many recyclings as α is in these, at most.
+fn make_free<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+    ftl: &mut Ftl<D, M>,
+    wanted: u64,
+    alpha: u32,
+) -> Result<(), StartError<D::Error>> {
+    let counts = ftl.page_counts();
+    let refused = |free| StartError::Tokens { wanted: u32::try_from(wanted).unwrap_or(u32::MAX), free };
+    if wanted > u64::from(counts.total - counts.live) {
+        return Err(refused(counts.total - counts.live));
+    }
+    let dead = ftl.layout().yield_min().max(alpha as u16);
+    for _ in 0..wanted.div_ceil(u64::from(alpha)) {
+        if u64::from(ftl.free_pages()) >= wanted {
+            break;
+        }
+        match ftl.recycle_one(dead) {
+            Err(FtlError::NoSpace) => break,
+            recycled => recycled.map_err(StartError::Ftl)?,
+        }
+    }
+    if u64::from(ftl.free_pages()) < wanted { Err(refused(ftl.free_pages())) } else { Ok(()) }
+}
 
 /// What the system has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,6 +226,26 @@ pub struct RealTimeCounters {
 
 /// A block device with at most `SLOTS − 1` tasks at a time, the checkpoint being one of its own. RAM: some 160 bytes a
 /// slot beside the FTL's.
+///
+/// # How it is run
+/// [`start`](Self::start) it with [as many tokens as the tasks take](RealTimeConfig::tokens_for), and
+/// [`admit`](Self::admit) the tasks. Then a scheduler of the caller's runs it, by earliest deadline or by fixed
+/// priorities ([`Scheduling`](crate::Scheduling)), in steps of one flash operation each:
+/// 1. [`advance`](Self::advance) to the present, at least when a task is released: collectors are released, tasks give
+///    up surplus tokens;
+/// 2. ask [`next_job`](Self::next_job) for the collectors' earliest deadline, or their shortest period. If none of the
+///    tasks that wait has an earlier one, or a shorter, take a [`collector_step`](Self::collector_step), else an
+///    operation of the task: [`write`](Self::write), [`read`](Self::read), [`trim`](Self::trim);
+/// 3. with nothing else to do: [`background_write`](Self::background_write),
+///    [`background_step`](Self::background_step), [`level_step`](Self::level_step).
+///
+/// [`next_release_us`](Self::next_release_us) says how long it has nothing to do. The crate's page has an example.
+///
+/// A collector's period (paper, Figure 5): if Φ−ρ ≥ α, take α tokens from the system; else recycle a block, at a token
+/// a copy, for π tokens. Then give α to the task, keep π−α, give up the rest.
+///
+/// A task that writes no more than it declared has a token for each page. [`guarantee`](Self::guarantee) says whether
+/// that still holds after blocks failed.
 #[derive(Debug)]
 pub struct RealTime<D, M, const SLOTS: usize> {
     pub(crate) ftl: Ftl<D, M>,
@@ -209,8 +264,9 @@ pub struct RealTime<D, M, const SLOTS: usize> {
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
-    /// Starts on a block device, at time 0: recycles blocks until there are as many free pages as tokens, and admits
-    /// the checkpoint. Cost: at most ρ_init / α recyclings, and those of the reserve.
+    /// Starts on a block device, at time 0: recycles blocks with α dead pages until there are as many free pages as
+    /// tokens, and admits the checkpoint. Cost: at most ρ_init / α recyclings, and those of the reserve; then it is
+    /// refused.
     ///
     /// # Errors
     /// [`StartError`].
@@ -223,16 +279,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         ftl.flush().map_err(StartError::Ftl)?;
         let reserve = u64::from(ftl.log().reserve()) + u64::from(config.failure_budget);
         let wanted = u64::from(config.tokens) + reserve * u64::from(pages);
-        while u64::from(ftl.free_pages()) < wanted {
-            match ftl.recycle() {
-                Ok(()) => {}
-                Err(FtlError::NoSpace) => {
-                    let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
-                    return Err(StartError::Tokens { wanted, free: ftl.free_pages() });
-                }
-                Err(error) => return Err(StartError::Ftl(error)),
-            }
-        }
+        make_free(&mut ftl, wanted, config.alpha)?;
         let needed = u64::from(pages);
         let free = config
             .tokens
@@ -252,8 +299,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             shares: Shares::default(),
             ftl,
         };
-        let checkpoint = Task { cost_us: 0, period_us: config.checkpoint_period_us, writes: 1 };
-        let handle = system.admit(checkpoint).map_err(StartError::Checkpoint)?;
+        let handle = system.admit(config.checkpoint_task()).map_err(StartError::Checkpoint)?;
         debug_assert_eq!(handle, system.checkpoint_task());
         Ok(system)
     }

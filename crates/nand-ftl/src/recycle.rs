@@ -30,6 +30,8 @@ const WEAR_LAG: u64 = 2;
 const WEAR_LAG_OF_WRITES: u64 = 64;
 /// Pages that the wear leveler copies for a write without deadlines that recycles blocks.
 const LEVELED_PER_WRITE: u32 = 2;
+/// Blocks that gain little which a write recycles although it has room.
+const POOR_PER_WRITE: u16 = 8;
 /// Pages that a write, a trim, a flush, a copy takes at most: one, and one of the checkpoint.
 pub(crate) const PAGES_OF_WRITE: u32 = 2;
 
@@ -275,9 +277,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         Ok(())
     }
 
-    /// Recycles one block. Cost: its live pages' copies and an erase.
-    pub fn recycle(&mut self) -> Outcome<(), D> {
-        let mut recycling = self.start(1).ok_or(FtlError::NoSpace)?;
+    /// Recycles one block with at least `dead` dead pages. Cost: its live pages' copies and an erase.
+    pub fn recycle(&mut self, dead: u16) -> Outcome<(), D> {
+        let mut recycling = self.start(dead).ok_or(FtlError::NoSpace)?;
         self.finish(&mut recycling)
     }
 
@@ -290,26 +292,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     /// Makes sure that two pages can be appended, and that the reserve is kept: that a block more is free, as long as
     /// that can be had, so that copies find blocks for their streams.
     ///
-    /// A block is recycled if its dead pages are not fewer than the pages of the checkpoint that its copies take. That
-    /// need not gain a free page, but brings dead pages together; so it ends after as many blocks as the part has that
-    /// gain less than an eighth of a block. Cost: of a part that is not full, a block or two; of any part at most
-    /// [`longest_write`](crate::longest_write).
+    /// A block is recycled if its dead pages are more than the pages of the checkpoint that its copies take in the long
+    /// run. That may gain little: so it ends when there is room after a few blocks that gain less than an eighth of a
+    /// block, and in any case after as many of these as the part has. Cost: of a part that is not full, a block or two;
+    /// of any part at most [`longest_write`](crate::longest_write).
     pub fn make_room(&mut self) -> Outcome<(), D> {
         self.continue_round()?;
         let eighth = u32::from(self.log().pages_per_block()).div_ceil(8);
         let (mut poor, mut leveled) = (0, false);
         while self.memory().counts().free_blocks <= self.log().reserve() + 1 {
             let free = self.log().free_pages();
-            let started = match poor < self.log().layout().part.block_count {
-                true => self.start_for_room(),
-                false => None,
-            };
+            let has_room = self.log().has_room(PAGES_OF_WRITE, self.log().reserve());
+            let poor_max = if has_room { POOR_PER_WRITE } else { self.log().layout().part.block_count };
+            let started = if poor < poor_max { self.start_for_room() } else { None };
             let Some(mut recycling) = started else {
-                return if self.log().has_room(PAGES_OF_WRITE, self.log().reserve()) {
-                    Ok(())
-                } else {
-                    Err(FtlError::NoSpace)
-                };
+                return if has_room { Ok(()) } else { Err(FtlError::NoSpace) };
             };
             self.finish(&mut recycling)?;
             self.continue_round()?;
@@ -328,11 +325,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     fn start_for_room(&mut self) -> Option<Recycling> {
         let (log, journal_programs) = (self.log(), self.log().layout().journal_programs().max(1));
         let (in_open, opens) = (log.open_pages(), log.memory().counts().free_blocks > BLOCKS_OF_MOUNT);
+        let yield_min = log.layout().yield_min();
         let trims = u32::from(self.checkpoint.has_trims());
         self.start_among(|pages, live| {
             let chunks = u32::from(live).div_ceil(journal_programs);
             let programs = if live > 0 { u32::from(live) + chunks } else { trims };
-            (opens || programs <= in_open) && u32::from(pages - live) >= chunks.max(1)
+            (opens || programs <= in_open) && pages - live >= yield_min
         })
     }
 

@@ -1,12 +1,4 @@
 //! Real-time tasks, and the collectors that equation (1) gives them.
-//!
-//! ```text
-//! w > α:   p_G = ⌊p / ⌈w/α⌉⌋    σ = p      T holds w at a meta-period's start, G supplies α⌈w/α⌉ in it
-//! else:    p_G = p · ⌊α/w⌋      σ = p_G    T holds w⌊α/w⌋,                    G supplies α
-//! ```
-//!
-//! Collector periods start with meta-periods: a collector of the first kind has ⌈w/α⌉ periods in each, and what the
-//! division leaves over is idle.
 
 use crate::ground::medium::READ_ATTEMPTS;
 
@@ -65,7 +57,16 @@ impl Task {
     }
 }
 
-/// The collector of a task that writes, and the tokens that the two have.
+/// The collector of a task that writes, and the tokens that the two have: equation (1).
+///
+/// ```text
+/// w > α:   p_G = ⌊p / ⌈w/α⌉⌋    σ = p      T holds w at a meta-period's start, G supplies α⌈w/α⌉ in it
+/// else:    p_G = p · ⌊α/w⌋      σ = p_G    T holds w⌊α/w⌋,                    G supplies α
+/// ```
+///
+/// p is the task's period and w what it writes in it; α is [`RealTimeConfig::alpha`](crate::RealTimeConfig::alpha). The
+/// collector's period is p_G, in which it takes c_G = (π − α)(t_r + t_w) + t_e + c_G^cpu at most; its periods start
+/// with *meta-periods* σ. One of the first kind has ⌈w/α⌉ periods in each, and what the division leaves over is idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collector {
     /// c_G.

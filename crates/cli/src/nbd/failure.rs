@@ -34,7 +34,17 @@ pub enum NbdFailure {
         /// Bad blocks that are reckoned with.
         bad_blocks: u16,
     },
-    /// The requested size is more than fits, or nothing.
+    /// The requested size is nothing.
+    #[error(
+        "a device of 0 bytes holds nothing: give a size from {unit} to {max} bytes, or none for nine tenths of that"
+    )]
+    Nothing {
+        /// What a size is a multiple of.
+        unit: u64,
+        /// Most bytes.
+        max: u64,
+    },
+    /// The requested size is more than fits.
     #[error("{size} bytes requested; {part} with {bad_blocks} bad blocks has room for {max}")]
     Room {
         /// The size.

@@ -53,7 +53,10 @@ impl Plan {
         if max < unit {
             return Err(NbdFailure::NoRoom { part, bad_blocks });
         }
-        if size == 0 || size > max {
+        if size == 0 {
+            return Err(NbdFailure::Nothing { unit, max: max / unit * unit });
+        }
+        if size > max {
             return Err(NbdFailure::Room { size, part, bad_blocks, max: max / unit * unit });
         }
         match size.is_multiple_of(unit) {
@@ -103,7 +106,7 @@ fn mount(image: &Path) -> Result<Mounted, Error> {
     let part = NandSim::open_image(image)?;
     let geometry = Nand::part(&part);
     // How many logical pages there are is known when it is mounted.
-    let memory = vec![0; ImageFtl::memory_bytes(&geometry, max_logical_pages(&geometry, 0))];
+    let memory = vec![0; ImageFtl::memory_bytes(&geometry, norn_nand_ftl::logical_pages_limit(&geometry))];
     let (start, before) = (Instant::now(), part.counters());
     let ftl = ImageFtl::mount(Disk::new(part), memory).map_err(|error| in_image(NbdFailure::Mount(error), image))?;
     let memory_bytes = ImageFtl::memory_bytes(&geometry, ftl.logical_pages());
@@ -249,7 +252,7 @@ mod tests {
             let share = pages * u64::from(part.part.page_bytes) * 100 / part.part.size_bytes();
             assert!((85..90).contains(&share), "{}: {share}%", part.name);
             assert!(matches!(plan(part.clone(), Some(part.part.size_bytes()), 0), Err(NbdFailure::Room { .. })));
-            assert!(matches!(plan(part.clone(), Some(0), 0), Err(NbdFailure::Room { .. })));
+            assert!(matches!(plan(part.clone(), Some(0), 0), Err(NbdFailure::Nothing { .. })));
             assert!(matches!(plan(part.clone(), Some(4097), 0), Err(NbdFailure::Size { .. })));
             assert!(matches!(plan(part, None, u16::MAX), Err(NbdFailure::NoRoom { .. })));
         }

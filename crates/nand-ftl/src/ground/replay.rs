@@ -11,7 +11,7 @@ use super::pages::Pages;
 use crate::checkpoint::Continuation;
 use crate::error::{MountError, MountRefusal, Outcome, memory_too_small, mount_error};
 use crate::format::{CHUNK_BASE, Content, FORMAT_BEGUN, FORMAT_VERSION, Header, checkpoint_version};
-use crate::layout::{Layout, max_logical_pages};
+use crate::layout::{Layout, logical_pages_limit};
 
 /// How often the newest page of the checkpoint is looked for, should it read differently each time.
 const BASE_ATTEMPTS: u32 = 64;
@@ -193,7 +193,7 @@ fn with_logical_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     logical_pages: u32,
 ) -> Result<Pages<D, M>, MountError<D::Error>> {
     let part = pages.layout().part;
-    let max = max_logical_pages(&part, 0);
+    let max = logical_pages_limit(&part);
     if logical_pages > max {
         return Err(MountError::Refused(MountRefusal::TooLarge { logical_pages, max }));
     }
