@@ -25,9 +25,9 @@ use norn_flash::Nor;
 use norn_heap::{AccessError, CreateError, Layout, Ref, StoreError};
 
 use crate::format::{Class, Entry, HEADED_AT, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, SplitShape, Stream};
-use crate::heap::{HEADER_MAX, LogHeapIn, SLOTS_BY_TOP};
+use crate::heap::{HEADER_MAX, LogHeapIn};
 use crate::log::Intent;
-use crate::map::next_generation;
+use crate::map::{SLOTS_BY_TOP, next_generation};
 use crate::object::{Replacement, Sector, Source};
 use crate::reclaim::Reclamation;
 use crate::space::Reason;

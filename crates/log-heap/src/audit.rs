@@ -13,7 +13,8 @@ use norn_flash::{Address, Auditor, Marks, Nor, Violation};
 use norn_heap::StoreError;
 
 use crate::format::{Entry, FANOUT, Granule, Owner, Place, SectorKind};
-use crate::heap::{LogHeapIn, SLOTS_BY_TOP};
+use crate::heap::LogHeapIn;
+use crate::map::SLOTS_BY_TOP;
 use crate::object::Sector;
 use crate::reclaim::Reclamation;
 use crate::units::{Role, UnitRows};

@@ -17,6 +17,7 @@
 //! content of a void        kind 3 bits │ place 8 │ 0
 //! content of a map change  digit 4 │ entry 23
 //! content of a log record  kind 3 │ argument 24
+//! page of marks, 32 bytes  number 2 │ its complement 2 │ marks of 2 bits, 27 │ zeros 1
 //! ```
 //!
 //! A place that makes something visible holds the number of zeros in its data, a Berger code: a torn program leaves
@@ -44,6 +45,11 @@ pub const GRANULE_BYTES_MAX: usize = 32;
 pub const TAIL_PLACES_MAX: u8 = 32;
 /// Levels of the largest map: its leaves are level 1, objects level 0.
 pub const LEVELS_MAX: usize = 4;
+
+/// Bytes of a page of marks, which is whole granules.
+pub(crate) const MARK_PAGE_BYTES: usize = 32;
+/// Bytes of the marks in it.
+pub(crate) const MARK_BYTES: usize = MARK_PAGE_BYTES - 5;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"NLH1");
 const CONTENT_BITS: u32 = 27;
@@ -513,6 +519,40 @@ impl Owner {
     /// Its ancestor on `level`.
     pub const fn ancestor(self, level: u8) -> Owner {
         Owner { level, index: (self.index as u32 >> (4 * (level - self.level) as u32)) as u16 }
+    }
+}
+
+/// Marks that a collection has no room for in RAM. No other session reads them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MarkPage {
+    /// Which of the pages.
+    pub(crate) page: u16,
+    /// Two bits for each slot.
+    pub(crate) bits: [u8; MARK_BYTES],
+}
+
+impl MarkPage {
+    pub(crate) fn encode(&self) -> [u8; MARK_PAGE_BYTES] {
+        let mut bytes = [0; MARK_PAGE_BYTES];
+        bytes[..2].copy_from_slice(&self.page.to_le_bytes());
+        bytes[2..4].copy_from_slice(&(!self.page).to_le_bytes());
+        bytes[4..4 + MARK_BYTES].copy_from_slice(&self.bits);
+        bytes[4 + MARK_BYTES] = zeros(&self.bits);
+        bytes
+    }
+
+    /// The number that the first bytes of a page hold.
+    pub(crate) fn decode_number(bytes: [u8; 4]) -> Option<u16> {
+        let [a, b, c, d] = bytes;
+        let (page, check) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+        (page == !check).then_some(page)
+    }
+
+    pub(crate) fn decode(bytes: &[u8; MARK_PAGE_BYTES]) -> Option<MarkPage> {
+        let page = MarkPage::decode_number([bytes[0], bytes[1], bytes[2], bytes[3]])?;
+        let mut bits = [0; MARK_BYTES];
+        bits.copy_from_slice(&bytes[4..4 + MARK_BYTES]);
+        (bytes[4 + MARK_BYTES] == zeros(&bits)).then_some(MarkPage { page, bits })
     }
 }
 

@@ -143,6 +143,47 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.reclamation.objects.map.space.log.rest()
     }
 
+    /// Does housekeeping ahead of time that other calls would do when they need room: begins a new log if more than half
+    /// of the current one is used; else opens a unit, up to two; else reclaims one unit, if that frees at least
+    /// `least_bytes`, or if it is behind in wear. Returns whether there was something to do: no more often in a row than
+    /// there are units. Does nothing while a transaction is open.
+    ///
+    /// A caller with deadlines calls it when there is time, until it returns `false`. While
+    /// [`ready_bytes`](Self::ready_bytes) and half a log last, no call erases or reclaims. The larger `least_bytes`, the
+    /// fewer units are reclaimed. With units of *n* bytes:
+    ///
+    /// ```text
+    /// loop {
+    ///     let least = match heap.ready_bytes() / n {
+    ///         0 => 1,
+    ///         _ => n, // nothing but a new log, and units that are opened
+    ///     };
+    ///     if !heap.reclaim_step(least)? {
+    ///         break;
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Cost: an erase and a log's head; or an erase; or the live granules of a unit, and for each sector in it a granule
+    /// of the log and a map change.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn reclaim_step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
+        self.expect_running()?;
+        if self.in_transaction() {
+            return Ok(false);
+        }
+        self.reclamation.step(least_bytes)
+    }
+
+    /// Bytes that can be allocated before a call has to erase or reclaim a unit: what objects and map nodes take
+    /// together, up to the part of a unit that the last object does not fit into. Cost: RAM only.
+    pub fn ready_bytes(&self) -> u64 {
+        let space = &self.reclamation.objects.map.space;
+        u64::from(space.ready_granules()) * u64::from(space.log.units.geometry().granule_bytes)
+    }
+
     /// Creates an object whose fields are zero.
     ///
     /// Cost: a look-up for each slot that is tried, the object's granules and a map change.
@@ -245,23 +286,29 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 
     /// The object or array after `after` in the order of their slots, or the first one.
     ///
-    /// Cost: a look-up for each slot up to it.
+    /// Cost: a look-up for each slot up to it, where sixteen or more that are free in a row count as one.
     ///
     /// # Errors
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
         self.expect_running()?;
-        let first = after.map_or(0, |reference| u32::from(reference.slot()) + 1);
-        let slots = SLOTS_BY_TOP[usize::from(self.reclamation.objects.map.top())];
-        for slot in first..slots {
-            if let Some(sector) = self.sector_in(slot as u16)?
-                && sector.header.generation != DIRECTORY
-                && self.is_there(&sector)?
-            {
-                return Ok(Some(Ref::new(slot as u16, sector.header.generation)));
+        let mut from = after.map_or(0, |reference| u32::from(reference.slot()) + 1);
+        while let Some(sector) = self.next_sector(from)? {
+            let Header { index, generation, .. } = sector.header;
+            if generation != DIRECTORY && self.is_there(&sector)? {
+                return Ok(Some(Ref::new(index, generation)));
             }
+            from = u32::from(index) + 1;
         }
         Ok(None)
+    }
+
+    /// The sector in the first slot from `from` on that has one.
+    pub(crate) fn next_sector(&mut self, from: u32) -> Result<Option<Sector>, StoreError<D::Error>> {
+        match self.reclamation.objects.map.next_slot(from)? {
+            Some(slot) => self.sector_in(slot),
+            None => Ok(None),
+        }
     }
 
     /// What an object or an array is.
@@ -583,8 +630,6 @@ fn content_bytes(layout: &Layout<'_>) -> u32 {
 const SLOT_FIRST: u32 = 1;
 /// Bytes of the largest header.
 pub(crate) const HEADER_MAX: usize = 255;
-/// Slots of a map by the level of its root.
-pub(crate) const SLOTS_BY_TOP: [u32; 5] = [0, 1 << 4, 1 << 8, 1 << 12, 1 << 16];
 
 pub(crate) fn expect_width<E>(bytes: usize, width: u32) -> Result<(), AccessError<E>> {
     if bytes as u32 == width { Ok(()) } else { Err(AccessError::WrongWidth { width }) }

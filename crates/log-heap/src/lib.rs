@@ -8,7 +8,7 @@
 //!
 //! [`begin`](LogHeapIn::begin) and [`commit`](LogHeapIn::commit) make any number of calls one.
 //!
-//! Not yet here: collection, pointers with notification, error detection.
+//! Not yet here: pointers with notification, error detection.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
@@ -34,11 +34,13 @@ extern crate std;
 
 mod array;
 mod audit;
+mod collect;
 mod elements;
 pub mod format;
 mod heap;
 mod log;
 mod map;
+mod marks;
 mod medium;
 mod mount;
 mod notes;
@@ -50,10 +52,11 @@ mod space;
 mod transaction;
 mod units;
 
+pub use collect::{Tracer, TracerIn};
 pub use heap::{LogHeap, LogHeapIn, SectorInfo};
 pub use norn_flash::MountError;
 pub use norn_heap::{
-    AccessError, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap, Ref, StoreError,
-    TransactionError, Violation, Widths,
+    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap, Ref,
+    StoreError, TransactionError, Violation, Widths,
 };
 pub use units::{UnitRow, UnitRows};

@@ -298,6 +298,17 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         Ok(())
     }
 
+    /// Begins the next log if more than half of this one is used. Returns whether it was so.
+    pub(crate) fn turn_ahead(&mut self) -> Result<bool, StoreError<D::Error>> {
+        let geometry = self.units.geometry();
+        let half = geometry.start(self.unit).offset(geometry.unit_granules / 2);
+        if self.end.is_some_and(|end| end <= half) {
+            return Ok(false);
+        }
+        self.turn()?;
+        Ok(true)
+    }
+
     /// Begins the next log, with what is in doubt in its head.
     pub(crate) fn turn(&mut self) -> Result<(), StoreError<D::Error>> {
         let (old, unit) = (self.unit, self.next[0]);

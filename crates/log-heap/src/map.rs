@@ -37,6 +37,9 @@ pub(crate) struct Node {
     pub(crate) has_room: bool,
 }
 
+/// Slots of a map by the level of its root.
+pub(crate) const SLOTS_BY_TOP: [u32; LEVELS_MAX + 1] = [0, 1 << 4, 1 << 8, 1 << 12, 1 << 16];
+
 const EMPTY: [Entry; FANOUT as usize] = [Entry::Nowhere(NEVER); FANOUT as usize];
 
 /// The generation of the next object in a slot whose last one had this.
@@ -79,6 +82,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
             }
             Entry::Nowhere(_) => 0,
         };
+        self.space.has_large_map = usize::from(self.top) == LEVELS_MAX;
         Ok(())
     }
 
@@ -109,6 +113,33 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
             entry = self.child(node, owner.ancestor(level))?;
         }
         Ok(entry)
+    }
+
+    /// The first slot from `from` on that leads to a sector.
+    ///
+    /// Cost: a look-up for each slot up to it, where those below one entry that leads nowhere count as one.
+    pub(crate) fn next_slot(&mut self, from: u32) -> Result<Option<u16>, StoreError<D::Error>> {
+        let mut slot = from;
+        while slot < SLOTS_BY_TOP[usize::from(self.top)] {
+            let empty = self.empty_from(slot)?;
+            if empty == 0 {
+                return Ok(Some(slot as u16));
+            }
+            slot += empty;
+        }
+        Ok(None)
+    }
+
+    /// Slots from this one on that are known to lead nowhere; 0 if it leads to a sector.
+    fn empty_from(&mut self, slot: u32) -> Result<u32, StoreError<D::Error>> {
+        for level in (0..self.top).rev() {
+            let span = 1 << (4 * u32::from(level));
+            let owner = Owner { level, index: (slot / span) as u16 };
+            if slot.is_multiple_of(span) && !matches!(self.lookup(owner)?, Entry::At(_)) {
+                return Ok(span);
+            }
+        }
+        Ok(0)
     }
 
     /// The entry of a node for one of its children.
@@ -219,6 +250,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
             let root = self.write_node(Owner { level: self.top + 1, index: 0 }, &entries, Stream::Map)?;
             self.space.log.set_root(Entry::At(root))?;
             self.top += 1;
+            self.space.has_large_map = usize::from(self.top) == LEVELS_MAX;
         }
         Ok(())
     }

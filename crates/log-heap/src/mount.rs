@@ -30,8 +30,8 @@ use norn_flash::{GuardError, MountError, Nor, NorPart};
 use norn_heap::StoreError;
 
 use crate::format::{Class, Entry, FANOUT, Geometry, Granule, Owner, Stream, Tails};
-use crate::heap::SLOTS_BY_TOP;
 use crate::log::{Doubt, Intent, LogEnd, Note};
+use crate::map::SLOTS_BY_TOP;
 use crate::object::{SEALED_TAIL_MIN, Sector};
 use crate::reclaim::{Leftover, Reclamation};
 use crate::units::UnitRows;

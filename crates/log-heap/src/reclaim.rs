@@ -3,7 +3,8 @@
 //! 1. Choose the unit whose dead granules, times its age, are worth most for what it costs to move the live ones
 //!    (cost-benefit, Rosenblum and Ousterhout 1992).
 //! 2. Go through its sectors from the first to the last. One is live if the map leads to it.
-//! 3. Write each live one anew, an object without what was set later, and lead the map there.
+//! 3. Write each live one anew, an object without what was set later, and lead the map there. Six or more of one leaf
+//!    in a row are led to by a new leaf, instead of a record and a change for each.
 //!
 //! Then nothing in the unit is live, and it is free. It is erased when it is used again.
 //!
@@ -13,7 +14,7 @@
 use norn_flash::{EraseUnit, Nor};
 use norn_heap::StoreError;
 
-use crate::format::{Entry, Granule, HEADER_BYTES, Header, Owner, SectorKind, Stream, Tails};
+use crate::format::{Entry, FANOUT, Granule, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, Stream, Tails};
 use crate::log::Intent;
 use crate::medium::Medium;
 use crate::object::{Objects, Replacement, Sector, Source};
@@ -21,9 +22,16 @@ use crate::space::Reason;
 use crate::units::{Role, UnitRows};
 
 /// Units that a call reclaims for the reserve's sake.
-const EAGER: u32 = 4;
+const EAGER: u32 = 1;
+/// Granules of a new object for each place of its tail: a small one is as well written anew.
+const NEW_PER_PLACE: u32 = 8;
+/// Units that are reclaimed for something new while hardly any is free.
+const IN_VAIN: u32 = 8;
 /// By how many erases a unit may be behind the most worn one before it is reclaimed for that.
 const WEAR_SPREAD: u32 = 24;
+/// Objects of one leaf for which a new leaf takes no more than a record and a change for each, and the share of a leaf
+/// that these use up.
+pub(crate) const SIBLINGS_MIN: u32 = 6;
 
 /// When there may be arrays to take away.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,17 +44,38 @@ pub(crate) struct Leftover {
     pub(crate) if_undone: bool,
 }
 
+/// Objects of one leaf that move together.
+struct Siblings {
+    leaf: Owner,
+    /// Where the leaf is.
+    node: Granule,
+    entries: [Entry; FANOUT as usize],
+    /// How many of the objects are live.
+    count: u32,
+    first: Granule,
+    end: Granule,
+}
+
+/// A unit to reclaim.
+struct Victim {
+    unit: EraseUnit,
+    /// Whether it is chosen because it is behind in wear, whatever it frees.
+    is_behind: bool,
+}
+
 /// Reclamation, above the objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Reclamation<D, M> {
     pub(crate) objects: Objects<D, M>,
     pub(crate) leftover: Leftover,
+    /// Units that steps ahead of need have reclaimed since the last call that changed something.
+    steps: u32,
 }
 
 impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
         let leftover = Leftover { now: false, if_committed: false, if_undone: false };
-        Reclamation { objects: Objects::new(medium, rows), leftover }
+        Reclamation { objects: Objects::new(medium, rows), leftover, steps: 0 }
     }
 
     /// Reclaims until the reserve is there, or after a few units until there is enough of it for a call.
@@ -55,6 +84,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// `Full` when each unit has been tried.
     pub(crate) fn make_room(&mut self) -> Result<(), StoreError<D::Error>> {
         self.recount()?;
+        self.steps = 0;
         let (mut reclaimed, reserve) = (0, self.reserve());
         // What has notes is moved as it is: within a transaction a second round gains nothing.
         let most = if self.objects.map.space.log.is_open() { self.unit_count() / 2 } else { 2 * self.unit_count() };
@@ -70,16 +100,19 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Reclaims until so many more granules may be live, and the reserve is there.
     ///
     /// # Errors
-    /// `Full` when each unit has been tried.
+    /// `Full` when each unit has been tried, or where moving takes more than it frees: what is kept for calls that have
+    /// to find room is not spent.
     pub(crate) fn make_room_for(&mut self, granules: u32) -> Result<(), StoreError<D::Error>> {
-        let mut reclaimed = 0;
+        self.recount()?;
+        let (mut reclaimed, mut in_vain) = (0, 0);
         loop {
-            self.make_room()?;
             let space = &self.objects.map.space;
+            let is_short = self.free_count() <= self.reserve() / 2;
             if space.log.units.live() + granules <= space.capacity() && self.free_count() > self.reserve() {
                 return Ok(());
             }
-            if reclaimed > self.unit_count() || !self.reclaim_one()? {
+            in_vain = if is_short { in_vain + 1 } else { 0 };
+            if in_vain > IN_VAIN || reclaimed > 2 * self.unit_count() || !self.reclaim_one()? {
                 return Err(StoreError::Full);
             }
             reclaimed += 1;
@@ -101,24 +134,45 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     }
 
     pub(crate) fn free_count(&self) -> u32 {
-        self.objects.map.space.log.units.free_count()
+        self.objects.map.space.free_count()
     }
 
     fn unit_count(&self) -> u32 {
         u32::from(self.objects.map.space.log.units.geometry().unit_count)
     }
 
+    /// Does what the next calls would have to do: begins a log, opens a unit, reclaims one. Returns whether there was
+    /// something to do.
+    pub(crate) fn step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
+        self.recount()?;
+        if self.objects.map.space.log.turn_ahead()? || self.objects.map.space.open_ahead()? {
+            return Ok(true);
+        }
+        let Some(victim) = self.choose()? else { return Ok(false) };
+        let units = &self.objects.map.space.log.units;
+        let geometry = units.geometry();
+        let frees = geometry.room() - units.live_in(victim.unit);
+        // On a full part moving may take as much as it frees: that would not come to an end.
+        let is_last = self.steps > u32::from(geometry.unit_count);
+        if is_last || frees < least_bytes.div_ceil(geometry.granule_bytes) && !victim.is_behind {
+            return Ok(false);
+        }
+        self.steps += 1;
+        self.empty(victim.unit)?;
+        Ok(true)
+    }
+
     /// Empties the unit that is worth most. Returns whether there is one.
     pub(crate) fn reclaim_one(&mut self) -> Result<bool, StoreError<D::Error>> {
         let Some(victim) = self.choose()? else { return Ok(false) };
-        self.empty(victim)?;
+        self.empty(victim.unit)?;
         Ok(true)
     }
 
     /// The closed unit with the best ratio of benefit and cost; one that is behind in wear; where hardly a unit is
     /// free, that with the fewest live granules. Reads the head of each.
-    fn choose(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
-        let is_short = self.free_count() <= 1;
+    fn choose(&mut self) -> Result<Option<Victim>, StoreError<D::Error>> {
+        let is_short = self.free_count() <= self.reserve() / 2;
         let units = &mut self.objects.map.space.log.units;
         let (room, newest) = (units.geometry().room(), units.newest());
         let mut erases_max = 0;
@@ -140,8 +194,11 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
                 least_worn = Some((head.erases, unit));
             }
         }
-        let is_behind = |(erases, _): &(u32, EraseUnit)| !is_short && erases + WEAR_SPREAD < erases_max;
-        Ok(least_worn.filter(is_behind).or(best.map(|(_, unit)| (0, unit))).map(|(_, unit)| unit))
+        let behind = least_worn.filter(|(erases, _)| !is_short && erases + WEAR_SPREAD < erases_max);
+        Ok(match behind {
+            Some((_, unit)) => Some(Victim { unit, is_behind: true }),
+            None => best.map(|(_, unit)| Victim { unit, is_behind: false }),
+        })
     }
 
     /// Moves every live sector out of a unit.
@@ -153,17 +210,135 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             let Some(header) = self.next_header(at, end)? else {
                 return Err(self.objects.map.medium().corrupted(at, "a live sector that its unit does not show"));
             };
-            let (owner, sector) = (header.owner(), Sector { at, header });
-            let note = if owner.level == 0 { self.objects.map.space.log.note_of(owner.index)? } else { None };
-            let is_there = self.objects.map.lookup(owner)? == Entry::At(at);
-            match note {
-                Some(note) if is_there || note.before == Some(Entry::At(at)) => self.move_noted(sector, note)?,
-                None if is_there => self.move_sector(sector, owner)?,
-                _ => {}
+            at = match self.siblings(Sector { at, header }, end)? {
+                Some(siblings) => self.move_siblings(siblings)?,
+                None => {
+                    self.move_if_live(Sector { at, header })?;
+                    at.offset(header.granules(&geometry))
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Moves a sector, if the map or a note leads to it.
+    fn move_if_live(&mut self, sector: Sector) -> Result<(), StoreError<D::Error>> {
+        let (owner, at) = (sector.header.owner(), sector.at);
+        let note = if owner.level == 0 { self.objects.map.space.log.note_of(owner.index)? } else { None };
+        let is_there = self.objects.map.lookup(owner)? == Entry::At(at);
+        match note {
+            Some(note) if is_there || note.before == Some(Entry::At(at)) => self.move_noted(sector, note),
+            None if is_there => self.move_sector(sector, owner),
+            _ => Ok(()),
+        }
+    }
+
+    /// The objects of one leaf in a row that begins with this sector, dead ones between them passed over, if they are
+    /// so many that a new leaf costs less than a change for each.
+    ///
+    /// Reads the headers in the row, and the leaf.
+    fn siblings(&mut self, first: Sector, end: Granule) -> Result<Option<Siblings>, StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        if first.header.kind == SectorKind::Node || self.objects.map.space.log.is_open() {
+            return Ok(None);
+        }
+        let leaf = first.header.owner().ancestor(1);
+        let (mut at, mut headers) = (first.at, 0);
+        while let Some(header) = self.next_header(at, end)? {
+            if header.kind == SectorKind::Node || header.owner().ancestor(1) != leaf {
+                break;
+            }
+            at = at.offset(header.granules(&geometry));
+            headers += 1;
+        }
+        let siblings = if headers < SIBLINGS_MIN { None } else { self.siblings_until(leaf, first.at, at)? };
+        Ok(siblings.filter(|siblings| siblings.count >= SIBLINGS_MIN))
+    }
+
+    fn siblings_until(
+        &mut self,
+        leaf: Owner,
+        first: Granule,
+        end: Granule,
+    ) -> Result<Option<Siblings>, StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        let Entry::At(node) = self.objects.map.lookup(leaf)? else { return Ok(None) };
+        let entries = self.objects.map.node(node, leaf)?.entries;
+        let (mut at, mut count) = (first, 0);
+        while at < end {
+            let header = self.objects.map.header(at)?;
+            count += u32::from(entries[usize::from(header.index) % FANOUT as usize] == Entry::At(at));
+            at = at.offset(header.granules(&geometry));
+        }
+        Ok(Some(Siblings { leaf, node, entries, count, first, end }))
+    }
+
+    /// Moves objects of one leaf, and leads the map to all of them with a new leaf. Returns where they ended.
+    fn move_siblings(&mut self, siblings: Siblings) -> Result<Granule, StoreError<D::Error>> {
+        let Siblings { leaf, node, entries, first, end, .. } = siblings;
+        let geometry = self.objects.map.space.log.units.geometry();
+        self.objects.map.space.log.intend(Intent::Rewrite(leaf))?;
+        let mut moved = entries;
+        let mut at = first;
+        while at < end {
+            let header = self.objects.map.header(at)?;
+            let entry = &mut moved[usize::from(header.index) % FANOUT as usize];
+            if *entry == Entry::At(at) {
+                *entry = Entry::At(self.copy_object(Sector { at, header })?);
             }
             at = at.offset(header.granules(&geometry));
         }
+        self.replace_leaf(leaf, node, &entries, &moved)?;
+        Ok(end)
+    }
+
+    /// Writes a leaf anew with other entries, and gives up the objects that it led to before.
+    pub(crate) fn replace_leaf(
+        &mut self,
+        leaf: Owner,
+        node: Granule,
+        old: &[Entry; FANOUT as usize],
+        new: &[Entry; FANOUT as usize],
+    ) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        self.objects.map.space.log.intend(Intent::Rewrite(leaf))?;
+        let header = self.objects.map.header(node)?;
+        let written = self.objects.map.write_node(leaf, new, Stream::Map)?;
+        self.lead_to(leaf, Entry::At(written), Some(Sector { at: node, header }))?;
+        for (old, _) in old.iter().zip(new).filter(|(old, new)| old != new) {
+            if let Entry::At(at) = *old {
+                let granules = self.objects.map.header(at)?.granules(&geometry);
+                self.objects.map.space.log.units.remove_live(at, granules);
+            }
+        }
         Ok(())
+    }
+
+    /// Makes sure that the nodes which a deletion may write find room. Deletions make units cheap to reclaim: one is
+    /// reclaimed as soon as what is open has room for all that moving it may write, and not before.
+    pub(crate) fn make_room_for_nodes(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.recount()?;
+        let nodes = LEVELS_MAX as u32 * self.objects.map.space.log.units.geometry().node_granules();
+        for _ in 0..2 * self.unit_count() {
+            let space = &self.objects.map.space;
+            let room = space.log.units.geometry().room();
+            let left = space.largest_open() + self.free_count() * room;
+            let is_cheap = self.least_live().is_some_and(|live| live <= room / 2 && 2 * live + nodes <= left);
+            if self.free_count() > 1 || !is_cheap && left >= nodes {
+                return Ok(());
+            }
+            if !is_cheap || !self.reclaim_one()? {
+                break;
+            }
+        }
+        Err(StoreError::Full)
+    }
+
+    /// The fewest live granules of a unit that can be reclaimed.
+    fn least_live(&self) -> Option<u32> {
+        let units = &self.objects.map.space.log.units;
+        let filled = units.all().filter(|&unit| units.role(unit) == Role::Filled && units.live_in(unit) > 0);
+        filled.map(|unit| units.live_in(unit)).min()
     }
 
     fn next_header(&mut self, at: Granule, end: Granule) -> Result<Option<Header>, StoreError<D::Error>> {
@@ -214,7 +389,9 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// The tail that a sector gets, as far as it fits into a unit.
     pub(crate) fn tail_of(&self, header: &Header, reason: Reason) -> u8 {
         let geometry = self.objects.map.space.log.units.geometry();
-        let most = geometry.room().saturating_sub(header.bare_granules(&geometry));
+        let bare = header.bare_granules(&geometry);
+        let most = geometry.room().saturating_sub(bare);
+        let most = if reason == Reason::Created { most.min(bare / NEW_PER_PLACE) } else { most };
         u32::from(self.objects.map.space.tail(reason)).min(most) as u8
     }
 

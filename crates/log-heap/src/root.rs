@@ -48,6 +48,17 @@ struct RootEntry<'a> {
     name: &'a [u8],
 }
 
+/// How far a walk over all roots has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RootCursor {
+    /// The directory.
+    slot: u16,
+    /// The byte in it.
+    at: usize,
+    /// Directories that were passed.
+    passed: u32,
+}
+
 impl Directory {
     /// The entry at byte `at`; `None` at the end.
     fn entry(&self, at: usize) -> Option<RootEntry<'_>> {
@@ -127,6 +138,25 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
             false
         })?;
         Ok(())
+    }
+
+    /// What the next root names, in the order of directories.
+    ///
+    /// Reads a directory.
+    pub(crate) fn next_root(&mut self, cursor: &mut RootCursor) -> Result<Option<Ref>, StoreError<D::Error>> {
+        // Damage could lead the chain back to where it was.
+        while cursor.passed < Ref::SLOTS {
+            let Some(directory) = self.read_directory(cursor.slot)? else { return Ok(None) };
+            if let Some(entry) = directory.entry(cursor.at) {
+                cursor.at = entry.end;
+                return Ok(Some(entry.reference));
+            }
+            if directory.next == FIRST {
+                return Ok(None);
+            }
+            *cursor = RootCursor { slot: directory.next, at: 0, passed: cursor.passed + 1 };
+        }
+        Ok(None)
     }
 
     fn expect_name(&self, name: &[u8]) -> Result<(), AccessError<D::Error>> {

@@ -51,26 +51,80 @@ impl Frontier {
 
 /// Streams with an open unit, by their number.
 const STREAMS: [Stream; 3] = [Stream::Updated, Stream::Moved, Stream::Map];
+/// Units that are opened ahead of need: one for objects, one for map nodes.
+const READY_UNITS: usize = 2;
 
 /// Open units, above the log.
 #[derive(Clone, Debug)]
 pub(crate) struct Space<D, M> {
     pub(crate) log: Log<D, M>,
     open: [Option<Frontier>; STREAMS.len()],
+    /// Units that were opened ahead of need, for any stream.
+    ready: [Option<EraseUnit>; READY_UNITS],
     /// Whether a mount settles what was in doubt: then one unit is open, because the mount may be cut again and again.
     pub(crate) is_settling: bool,
     /// Whether a call ended after it had counted sectors to which the map does not lead.
     pub(crate) has_lost_count: bool,
+    /// Whether the map is of its greatest height: then objects are many and small, and moving a unit's objects takes as
+    /// much of map nodes again.
+    pub(crate) has_large_map: bool,
 }
 
 impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Space { log: Log::new(medium, rows), open: [None; STREAMS.len()], is_settling: false, has_lost_count: false }
+        Space {
+            log: Log::new(medium, rows),
+            open: [None; STREAMS.len()],
+            ready: [None; READY_UNITS],
+            is_settling: false,
+            has_lost_count: false,
+            has_large_map: false,
+        }
     }
 
     /// Closes all units, as a mount finds them.
     pub(crate) fn close_all(&mut self) {
         self.open = [None; STREAMS.len()];
+        self.ready = [None; READY_UNITS];
+    }
+
+    /// Units that can be used: those that are free, and those that were opened ahead of need.
+    pub(crate) fn free_count(&self) -> u32 {
+        self.log.units.free_count() + self.ready.iter().flatten().count() as u32
+    }
+
+    /// Opens a unit ahead of need, if one is missing and a free one is left after that. Returns whether it was so.
+    ///
+    /// Cost: an erase.
+    pub(crate) fn open_ahead(&mut self) -> Result<bool, StoreError<D::Error>> {
+        let Some(number) = self.ready.iter().position(Option::is_none) else { return Ok(false) };
+        let units = &mut self.log.units;
+        let unit = if units.free_count() > 1 { units.least_worn_free()? } else { None };
+        let Some(unit) = unit else { return Ok(false) };
+        units.open(unit, Stream::Updated)?;
+        units.set_role(unit, Role::Open);
+        self.ready[number] = Some(unit);
+        Ok(true)
+    }
+
+    /// Granules that can be allocated without an erase, and so that no call finds too few units.
+    pub(crate) fn ready_granules(&self) -> u32 {
+        let room = self.log.units.geometry().room();
+        let left = |stream: Stream| self.open[stream as usize].map_or(0, |open| self.left_in(open));
+        let (objects, nodes) = (left(Stream::Updated), left(Stream::Map));
+        let before_reclaiming = self.free_count().saturating_sub(self.reserve());
+        let ready = self.ready.iter().flatten().count() as u32;
+        // Whichever of the two fills up first takes the first unit, and may take the second.
+        match ready.min(before_reclaiming.saturating_sub(1)) {
+            _ if before_reclaiming == 0 => 0,
+            0 => objects.min(nodes),
+            1 => (objects + nodes).min(objects.min(nodes) + room),
+            _ => objects.min(nodes) + room,
+        }
+    }
+
+    fn left_in(&self, open: Frontier) -> u32 {
+        self.log.units.geometry().unit_granules - open.at
     }
 
     /// Room for a sector, which counts as live from here on. Opens a unit if need be: one erase.
@@ -95,7 +149,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     fn stream_for(&self, stream: Stream, granules: u32) -> usize {
         let geometry = self.log.units.geometry();
         let fits = |stream: &usize| self.open[*stream].is_some_and(|frontier| frontier.fits(granules, &geometry));
-        let is_short = self.log.units.free_count() <= geometry.reserve() / 2;
+        let is_short = self.free_count() <= geometry.reserve() / 2;
         if is_short || self.is_settling {
             let open = (0..self.open.len()).find(fits);
             return [stream as usize].into_iter().find(fits).or(open).unwrap_or(Stream::Updated as usize);
@@ -103,18 +157,31 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         stream as usize
     }
 
+    /// Granules that are left in the open unit with most of them.
+    pub(crate) fn largest_open(&self) -> u32 {
+        self.open.iter().flatten().map(|&open| self.left_in(open)).max().unwrap_or(0)
+    }
+
     fn open(&mut self, stream: usize) -> Result<Frontier, StoreError<D::Error>> {
-        let units = &mut self.log.units;
-        let Some(unit) = units.least_worn_free()? else {
-            self.has_lost_count = true;
-            return Err(StoreError::Full);
+        let unit = match self.ready.iter_mut().find_map(Option::take) {
+            Some(unit) => unit,
+            None => self.open_free(stream)?,
         };
+        let units = &mut self.log.units;
         if let Some(old) = self.open[stream].take() {
             units.set_role(old.unit, Role::Filled);
         }
-        units.open(unit, STREAMS[stream])?;
         units.set_role(unit, Role::Open);
         Ok(Frontier { unit, at: units.geometry().head() })
+    }
+
+    fn open_free(&mut self, stream: usize) -> Result<EraseUnit, StoreError<D::Error>> {
+        let Some(unit) = self.log.units.least_worn_free()? else {
+            self.has_lost_count = true;
+            return Err(StoreError::Full);
+        };
+        self.log.units.open(unit, STREAMS[stream])?;
+        Ok(unit)
     }
 
     /// Live granules that the part may hold.
@@ -127,7 +194,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// Units that a call finds free: within a transaction more, for undoing it. Few notes take no unit of the log.
     pub(crate) fn reserve(&self) -> u32 {
         let (geometry, notes) = (self.log.units.geometry(), &self.log.notes);
-        let reserve = geometry.reserve();
+        let reserve = geometry.reserve() * if self.has_large_map { 3 } else { 2 } / 2;
         let has_few = notes.units == 0 && u32::from(notes.here) < geometry.room() / 8;
         if !notes.is_open || self.is_settling || has_few && geometry.has_large_units() { reserve } else { 2 * reserve }
     }

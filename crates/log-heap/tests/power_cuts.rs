@@ -4,110 +4,15 @@
 
 mod model;
 
+use model::cuts::{Cut, Draw, cut_calls};
 use model::{
-    Call, Failure, Harsh, Model, TestHeap, admits, can_grow, change, contents, draw, draw_in_transaction, draw_put,
-    draw_root_or_header, every_shape, format, mount, parts, perform, refuse,
+    Call, Failure, Harsh, Model, admits, can_grow, change, contents, draw, draw_in_transaction, draw_put,
+    draw_root_or_header, format, mount, parts, perform, refuse,
 };
-use norn_conformance::{Context, PowerLost, Powered, Run, Subject, Sweep, Tally, Trial, seeds};
-use norn_flash::Nor;
+use norn_conformance::{Powered, Subject, Sweep, seeds};
 use norn_flash_sim::Tear;
-use norn_log_heap::{LogHeapIn, UnitRow};
 
 const REPLAY: &str = "-p norn-log-heap --test power_cuts";
-
-/// A heap whose power can be cut.
-#[derive(Clone)]
-struct Cut(TestHeap);
-
-impl Subject for Cut {
-    type Device = Harsh;
-    type Call = Call;
-    type Contents = Model;
-
-    fn device_mut(&mut self) -> &mut Harsh {
-        self.0.device_mut()
-    }
-
-    fn into_device(self) -> Harsh {
-        self.0.into_device()
-    }
-
-    fn mount(device: Harsh, context: Context<'_>) -> Self {
-        Cut(mount(device, context))
-    }
-
-    fn try_mount(device: &mut Harsh) -> Result<(), PowerLost> {
-        let rows = vec![UnitRow::UNUSED; usize::from(device.part().unit_count)];
-        LogHeapIn::mount_in(device, rows).map(|_| ()).map_err(|_| PowerLost)
-    }
-
-    fn make(&mut self, call: &Call) -> Result<(), PowerLost> {
-        match perform(&mut self.0, call) {
-            Err(Failure::PowerLost) => Err(PowerLost),
-            _ => Ok(()),
-        }
-    }
-
-    fn contents(&mut self, context: Context<'_>) -> Model {
-        contents(&mut self.0, context)
-    }
-}
-
-/// Chooses a call.
-type Draw = fn(&Model, usize, &mut fastrand::Rng) -> Call;
-
-/// Runs random calls, and cuts each of them after the first `skipped`.
-fn cut_calls(run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) -> Tally {
-    let mut random = run.random();
-    let parts = parts(16);
-    let spec = parts[run.seed as usize % parts.len()].clone();
-    let most = [3, 8, 30][run.seed as usize / 2 % 3];
-    let (mut heap, mut model, mut tally) = (format(spec), Model::default(), Tally::default());
-    for number in 0..calls {
-        let call = draw(&model, most, &mut random);
-        let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
-        let (before, before_heap) = (model.clone(), heap.clone());
-        match perform(&mut heap, &call) {
-            Ok(created) => change(&mut model, &call, created),
-            Err(_) => refuse(&mut model, &call),
-        }
-        if number < skipped {
-            continue;
-        }
-        let mut go_on_number = 0;
-        tally += sweep.cut(
-            Trial {
-                subject: &Cut(before_heap),
-                call: &call,
-                shapes: &|_, random: &mut fastrand::Rng| every_shape(random.u64(..)),
-                admitted: &|found: &Model| admits(&before, &model, &call, found),
-                go_on: &mut |Cut(heap), found, random, context| {
-                    go_on_number += 1;
-                    if go_on_number % 5 == 1 {
-                        go_on(heap, found, most, random, context);
-                    }
-                },
-                context: &context,
-            },
-            &mut random,
-        );
-    }
-    tally
-}
-
-/// The recovered heap takes further calls.
-fn go_on(mut heap: TestHeap, mut model: Model, most: usize, random: &mut fastrand::Rng, context: Context<'_>) {
-    for _ in 0..4 {
-        let call = draw(&model, most, random);
-        let context = || format!("going on with {call:?} after {}", context());
-        match perform(&mut heap, &call) {
-            Ok(created) => change(&mut model, &call, created),
-            Err(_) => refuse(&mut model, &call),
-        }
-        assert_eq!(contents(&mut heap, &context), model.now(), "{}", context());
-        assert_eq!(heap.device().refusals(), 0, "the part's contract is broken, {}", context());
-    }
-}
 
 #[test]
 fn every_cut_in_every_shape() {

@@ -2,13 +2,16 @@
 //! that any part's contract allows, and in two that none does.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use std::collections::BTreeMap;
+pub mod cuts;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use norn_conformance::{Context, Powered};
 use norn_flash::{Address, Collected, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
 use norn_log_heap::{
-    AccessError, CreateError, Elements, Kind, Layout, LogHeapIn, Ref, StoreError, TransactionError, UnitRow,
+    AccessError, CollectError, CreateError, Elements, Kind, Layout, LogHeapIn, Ref, StoreError, TracerIn,
+    TransactionError, UnitRow,
 };
 
 pub type TestHeap = LogHeapIn<Harsh, Vec<UnitRow>>;
@@ -112,20 +115,56 @@ pub struct Object {
 /// One call of the heap's interface.
 #[derive(Clone, Debug)]
 pub enum Call {
-    Create { widths: Vec<u8>, header: Vec<u8> },
-    CreateArray { count: usize, width: u8, header: Vec<u8> },
+    Create {
+        widths: Vec<u8>,
+        header: Vec<u8>,
+    },
+    CreateArray {
+        count: usize,
+        width: u8,
+        header: Vec<u8>,
+    },
     Delete(Ref),
-    Store { reference: Ref, index: usize, value: Vec<u8> },
-    Fill { to: Elements, value: Vec<u8> },
-    Copy { from: Elements, to: (Ref, usize), is_atomic: bool },
-    Put { reference: Ref, index: usize, value: Vec<u8> },
-    PutMany { reference: Ref, first: usize, values: Vec<Vec<u8>> },
-    WriteHeader { reference: Ref, header: Vec<u8> },
-    SetRoot { name: Vec<u8>, reference: Option<Ref> },
+    Store {
+        reference: Ref,
+        index: usize,
+        value: Vec<u8>,
+    },
+    Fill {
+        to: Elements,
+        value: Vec<u8>,
+    },
+    Copy {
+        from: Elements,
+        to: (Ref, usize),
+        is_atomic: bool,
+    },
+    Put {
+        reference: Ref,
+        index: usize,
+        value: Vec<u8>,
+    },
+    PutMany {
+        reference: Ref,
+        first: usize,
+        values: Vec<Vec<u8>>,
+    },
+    WriteHeader {
+        reference: Ref,
+        header: Vec<u8>,
+    },
+    SetRoot {
+        name: Vec<u8>,
+        reference: Option<Ref>,
+    },
     Rest,
     Begin,
     Commit,
     Abort,
+    /// Fields of four bytes are references.
+    Collect {
+        roots: Vec<Ref>,
+    },
 }
 
 /// Why a call had no effect.
@@ -158,6 +197,15 @@ impl From<AccessError<SimError>> for Failure {
     fn from(error: AccessError<SimError>) -> Self {
         match error {
             AccessError::Store(error) => error.into(),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+impl From<CollectError<SimError>> for Failure {
+    fn from(error: CollectError<SimError>) -> Self {
+        match error {
+            CollectError::Access(error) => error.into(),
             other => panic!("{other}"),
         }
     }
@@ -202,6 +250,7 @@ pub fn perform(heap: &mut TestHeap, call: &Call) -> Result<Option<Ref>, Failure>
         Call::Begin => heap.begin()?,
         Call::Commit => heap.commit()?,
         Call::Abort => heap.abort()?,
+        Call::Collect { roots } => drop(heap.collect(roots, trace)?),
     }
     Ok(None)
 }
@@ -252,7 +301,41 @@ pub fn change(model: &mut Model, call: &Call, created: Option<Ref>) {
         Call::Begin => model.before = Some(Box::new(model.clone())),
         Call::Commit => model.before = None,
         Call::Abort => *model = model.committed(),
+        Call::Collect { roots } => {
+            let live = reached(model, roots);
+            model.objects.retain(|reference, _| live.contains(reference));
+        }
     }
+}
+
+/// Passes what an object's fields of four bytes refer to.
+pub fn trace(tracer: &mut TracerIn<'_, Harsh, Vec<UnitRow>>, object: Ref) -> Result<(), AccessError<SimError>> {
+    let info = tracer.heap().info(object)?;
+    for index in 0..info.count {
+        let mut bytes = [0; 4];
+        if info.kind == Kind::Object && tracer.heap().field_width(object, index)? == bytes.len() {
+            tracer.heap().get_field(object, index, &mut bytes)?;
+            if let Some(reference) = Ref::from_bits(u32::from_le_bytes(bytes)) {
+                tracer.reached(reference)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the model's roots and others reach.
+pub fn reached(model: &Model, roots: &[Ref]) -> BTreeSet<Ref> {
+    let mut reached = BTreeSet::new();
+    let mut pending: Vec<Ref> = roots.iter().chain(model.roots.values()).copied().collect();
+    while let Some(reference) = pending.pop() {
+        let Some(object) = model.objects.get(&reference) else { continue };
+        if !reached.insert(reference) || object.is_array {
+            continue;
+        }
+        let words = object.fields.iter().filter_map(|field| field.as_slice().try_into().ok());
+        pending.extend(words.filter_map(|word| Ref::from_bits(u32::from_le_bytes(word))));
+    }
+    reached
 }
 
 /// Whether a call may find no room: only what makes something larger.
@@ -277,6 +360,12 @@ pub fn refuse(model: &mut Model, call: &Call) {
 /// element by itself, some elements of both.
 pub fn admits(before: &Model, after: &Model, call: &Call, found: &Model) -> bool {
     let (before_call, before, after) = (before, before.committed(), after.committed());
+    if let Call::Collect { .. } = call {
+        // Some of the garbage.
+        let is_between = after.objects.iter().all(|(reference, object)| found.objects.get(reference) == Some(object))
+            && found.objects.iter().all(|(reference, object)| before.objects.get(reference) == Some(object));
+        return is_between && found.roots == before.roots;
+    }
     let target = match call {
         Call::Fill { to, .. } => to.array,
         Call::Copy { to, is_atomic: false, .. } => to.0,
@@ -384,6 +473,33 @@ pub fn draw_root_or_header(model: &Model, most: usize, random: &mut fastrand::Rn
             1 => Call::SetRoot { name: draw_name(random), reference: None },
             _ => Call::SetRoot { name: draw_name(random), reference: Some(reference) },
         },
+        _ => draw(model, most, random),
+    }
+}
+
+/// A call that fits what a heap holds, mostly one that changes which objects refer to which, and collections.
+pub fn draw_reference(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
+    let references: Vec<&Ref> = model.objects.keys().collect();
+    let Some(&&reference) = random.choice(&references) else { return draw(model, most, random) };
+    let fields = &model.objects[&reference].fields;
+    match random.u8(..16) {
+        0 => Call::Collect { roots: (0..random.usize(..3)).map(|_| **random.choice(&references).unwrap()).collect() },
+        1..4 if references.len() < 3 * most => {
+            Call::Create { widths: vec![4; random.usize(1..6)], header: draw_header(random) }
+        }
+        4..11 => match (0..fields.len()).rfind(|&index| fields[index].len() == 4) {
+            Some(last) if !model.objects[&reference].is_array => {
+                let index = random.usize(..=last);
+                if fields[index].len() != 4 {
+                    return draw(model, most, random);
+                }
+                let other = **random.choice(&references).unwrap();
+                let value = if random.u8(..8) == 0 { vec![0; 4] } else { other.bits().to_le_bytes().to_vec() };
+                Call::Put { reference, index, value }
+            }
+            _ => draw(model, most, random),
+        },
+        11 => Call::SetRoot { name: draw_name(random), reference: Some(reference) },
         _ => draw(model, most, random),
     }
 }
