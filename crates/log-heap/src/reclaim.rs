@@ -110,7 +110,9 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         loop {
             let space = &self.objects.map.space;
             let is_short = self.free_count() <= self.reserve() / 2;
-            let is_free = self.free_count() > self.reserve() || reclaimed >= self.eager() && !is_short;
+            // What a transaction replaces is no more than an update; what is created leaves the reserve as it is.
+            let is_tried = space.log.is_open() && reclaimed >= self.eager() && !is_short;
+            let is_free = self.free_count() > self.reserve() || is_tried;
             if space.log.units.live() + granules <= space.capacity() && is_free {
                 return Ok(());
             }
