@@ -33,6 +33,10 @@ struct Design {
     tail_max: u64,
     tail_full: u64,
     tail_idle: u64,
+    /// The least of an object that is replaced as a whole.
+    tail_replaced: u64,
+    /// Most places of a tail that reclamation moves.
+    tail_moved: u64,
     /// Spare places of a map node.
     spares: u64,
     /// Shares of the capacity between which tails get shorter.
@@ -55,6 +59,8 @@ const BUILT: Design = Design {
     tail_max: 26,
     tail_full: 16,
     tail_idle: 2,
+    tail_replaced: 0,
+    tail_moved: 5,
     spares: 8,
     fill_low: 0.8,
     fill_high: 0.95,
@@ -249,14 +255,9 @@ impl Model {
         }
     }
 
-    fn rewrite(&mut self, owner: usize) {
-        let Sector { places, used, .. } = self.sectors[owner];
+    fn rewrite(&mut self, owner: usize, wanted: u64) {
         self.log(1);
         self.last_append = None;
-        let wanted = match used == places {
-            true => self.design.tail_full.max(2 * places),
-            false => self.design.tail_idle.max(2 * used),
-        };
         self.write(owner, self.granted(wanted), UPDATED);
         self.change_map(owner);
     }
@@ -264,7 +265,7 @@ impl Model {
     fn put(&mut self, owner: usize) {
         self.make_room();
         if self.sectors[owner].used == self.sectors[owner].places {
-            return self.rewrite(owner);
+            return self.rewrite(owner, self.design.tail_full.max(2 * self.sectors[owner].places));
         }
         let Sector { places, used, .. } = self.sectors[owner];
         if (self.design.append_records || used + 3 > places) && self.last_append != Some(owner) {
@@ -297,7 +298,8 @@ impl Model {
                 if unit == victim {
                     self.log(u64::from(self.design.move_records));
                     self.last_append = None;
-                    let tail = self.granted(self.design.tail_idle.max(2 * used)).min(places);
+                    let tail =
+                        self.granted(self.design.tail_idle.max(2 * used)).min(places).min(self.design.tail_moved);
                     self.write(owner, tail, MOVED);
                     self.change_map(owner);
                 }
@@ -324,7 +326,8 @@ impl Model {
             }
             Row::Whole => {
                 self.make_room();
-                self.rewrite(draw());
+                let object = draw();
+                self.rewrite(object, self.design.tail_replaced.max(2 * self.sectors[object].used));
                 50
             }
             Row::Ten => {

@@ -97,10 +97,10 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// object that is reached, and passes its references to the tracer; where there are more than 4,096 slots, once for
     /// each 4,096 of them.
     ///
-    /// Works on a full part. Cost: for each object three look-ups, and what `trace` reads; for each deleted one a granule
-    /// of the log and a map change, or less where six or more of a leaf are deleted. Up to 4,096 slots nothing else is
-    /// programmed. Beyond, up to 8 granules for each object that is reached and for each that is traced, an erase once in
-    /// as many as fit into a unit, and all of that for each 4,096 slots.
+    /// Works on a full part. Cost: for each object three look-ups, and what `trace` reads; for each deleted one a
+    /// granule of the log and a map change, or less where six or more of a leaf are deleted. Up to 4,096 slots nothing
+    /// else is programmed. Beyond, up to 8 granules for each object that is reached and for each that is traced, an
+    /// erase once in as many as fit into a unit, and all of that for each 4,096 slots.
     ///
     /// # Errors
     /// `TransactionOpen`; `TooManyObjects` where the free units cannot hold two bits for each slot; what `trace`

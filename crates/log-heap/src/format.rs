@@ -159,9 +159,14 @@ impl Geometry {
     }
 
     /// Units that are kept free for reclamation: for what it moves, and for the map nodes that this changes, which in
-    /// small units may be many.
+    /// small units may be many. Where there are few units, mounts that are cut again and again use up more of them.
     pub const fn reserve(&self) -> u32 {
-        if self.has_large_units() { 2 } else { 4 }
+        if self.is_roomy() { 2 } else { 4 }
+    }
+
+    /// Whether what a call writes is small beside a unit, and a unit beside the part.
+    pub const fn is_roomy(&self) -> bool {
+        self.has_large_units() && self.unit_count >= 32
     }
 
     /// Whether what a call writes is small beside a unit.

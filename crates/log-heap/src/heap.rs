@@ -143,14 +143,14 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.reclamation.objects.map.space.log.rest()
     }
 
-    /// Does housekeeping ahead of time that other calls would do when they need room: begins a new log if more than half
-    /// of the current one is used; else opens a unit, up to two; else reclaims one unit, if that frees at least
-    /// `least_bytes`, or if it is behind in wear. Returns whether there was something to do: no more often in a row than
-    /// there are units. Does nothing while a transaction is open.
+    /// Does housekeeping ahead of time that other calls would do when they need room: begins a new log if more than
+    /// half of the current one is used; else opens a unit, up to two; else reclaims one unit, if that frees at least
+    /// `least_bytes`, or if it is behind in wear. Returns whether there was something to do: no more often in a row
+    /// than there are units. Does nothing while a transaction is open.
     ///
     /// A caller with deadlines calls it when there is time, until it returns `false`. While
-    /// [`ready_bytes`](Self::ready_bytes) and half a log last, no call erases or reclaims. The larger `least_bytes`, the
-    /// fewer units are reclaimed. With units of *n* bytes:
+    /// [`ready_bytes`](Self::ready_bytes) and half a log last, no call erases or reclaims. The larger `least_bytes`,
+    /// the fewer units are reclaimed. With units of *n* bytes:
     ///
     /// ```text
     /// loop {
@@ -164,8 +164,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// }
     /// ```
     ///
-    /// Cost: an erase and a log's head; or an erase; or the live granules of a unit, and for each sector in it a granule
-    /// of the log and a map change.
+    /// Cost: an erase and a log's head; or an erase; or the live granules of a unit, and for each sector in it a
+    /// granule of the log and a map change.
     ///
     /// # Errors
     /// The store's.
@@ -409,10 +409,11 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         let room = self.reclamation.objects.room(&sector, used, extent.width)?;
         let is_open = self.in_transaction();
-        // A transaction leaves a place for undoing it.
-        let places = self.reclamation.objects.map.space.log.units.geometry().delta_places(extent.width);
+        // Undoing needs a place, or room to write the object anew, which small units may not have.
+        let geometry = self.reclamation.objects.map.space.log.units.geometry();
+        let places = geometry.delta_places(extent.width);
         let has_void = u32::from(used) + places < u32::from(sector.header.tail);
-        if room != TailRoom::None && (has_void || !is_open) {
+        if room != TailRoom::None && (has_void || !is_open || geometry.has_large_units()) {
             let log = &mut self.reclamation.objects.map.space.log;
             match room {
                 _ if is_open => self.reclamation.intend_noted_append(sector.header.index, used)?,

@@ -1,8 +1,8 @@
 //! Marks of a collection: two bits for each slot, *reached* and *traced*.
 //!
-//! Marks are in pages of 108 slots. The pages of 4,212 slots are in RAM: no part of the catalogue that holds ordinary
-//! objects needs many more, and then nothing is programmed. Where there are more slots, pages share the RAM. One that has to
-//! make room is appended to a *scratch unit*, and found again by searching these units from the end.
+//! Marks are in pages of 108 slots. The pages of 4,212 slots are in RAM, more than 448 KB have objects of 100 bytes; up
+//! to there nothing is programmed. Where there are more slots, pages share the RAM. One that has to make room is appended
+//! to a *scratch unit*, and found again by searching these units from the end.
 //!
 //! ```text
 //! scratch unit ┌──────┬────────┬────────┬────────┬────────┬─────────┐
@@ -13,9 +13,9 @@
 //!
 //! To the map a scratch unit holds nothing. So after a cut it is a free unit like any other.
 //!
-//! Nothing is programmed but marks while there are scratch units. Before anything is deleted, the marks of 4,096 slots are
-//! read into RAM, and the scratch units given back; so that a collection needs no more room than deletions do. For the
-//! next 4,096 slots everything is marked again.
+//! Nothing is programmed but marks while there are scratch units. Before anything is deleted, the marks of 4,096 slots
+//! are read into RAM, and the scratch units given back; so that a collection needs no more room than deletions do. For
+//! the next 4,096 slots everything is marked again.
 //!
 //! When no further unit may be taken, the pages in the oldest one that still count move to a new one.
 

@@ -132,7 +132,9 @@ pub(crate) enum Source<'a> {
     New(Layout<'a>),
     /// An older sector of the object, with its deltas.
     Old(Sector),
-    /// The same with another header.
+    /// The same with the deltas that begin before this place.
+    Before(Sector, u8),
+    /// An older sector of the object, with its deltas and another header.
     Reheaded(Sector, &'a [u8]),
 }
 
@@ -473,6 +475,11 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         let deltas = match source {
             Source::New(_) => 0,
             Source::Old(sector) | Source::Reheaded(sector, _) => self.tail(&sector, None)?.deltas,
+            Source::Before(sector, place) => {
+                let mut tail = self.tail(&sector, None)?;
+                tail.keep_before(place);
+                tail.deltas
+            }
         };
         let sector = self.map.space.allocate(stream, header.granules(&geometry))?;
         let end = header.bare_granules(&geometry) * geometry.granule_bytes;
@@ -504,7 +511,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
                 fill_new(layout, start, chunk);
                 Ok(())
             }
-            Source::Old(sector) => {
+            Source::Old(sector) | Source::Before(sector, _) => {
                 self.medium().read(sector.at, start, chunk)?;
                 let values = self.parts(&sector)?.values;
                 self.fill_deltas(&sector, deltas, values, start, chunk)

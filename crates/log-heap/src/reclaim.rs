@@ -21,8 +21,10 @@ use crate::object::{Objects, Replacement, Sector, Source};
 use crate::space::Reason;
 use crate::units::{Role, UnitRows};
 
-/// Units that a call reclaims for the reserve's sake.
+/// Units that a call reclaims for the reserve's sake; on a part of few or small units, which mounts that are cut use up
+/// sooner, more.
 const EAGER: u32 = 1;
+const EAGER_ON_SMALL_PARTS: u32 = 4;
 /// Granules of a new object for each place of its tail: a small one is as well written anew.
 const NEW_PER_PLACE: u32 = 8;
 /// Units that are reclaimed for something new while hardly any is free.
@@ -88,7 +90,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         let (mut reclaimed, reserve) = (0, self.reserve());
         // What has notes is moved as it is: within a transaction a second round gains nothing.
         let most = if self.objects.map.space.log.is_open() { self.unit_count() / 2 } else { 2 * self.unit_count() };
-        while self.free_count() <= if reclaimed < EAGER { reserve } else { reserve / 2 } {
+        while self.free_count() <= if reclaimed < self.eager() { reserve } else { reserve / 2 } {
             if reclaimed > most || !self.reclaim_one()? {
                 return Err(StoreError::Full);
             }
@@ -108,7 +110,10 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         loop {
             let space = &self.objects.map.space;
             let is_short = self.free_count() <= self.reserve() / 2;
-            if space.log.units.live() + granules <= space.capacity() && self.free_count() > self.reserve() {
+            // What a transaction replaces is no more than an update; what is created leaves the reserve as it is.
+            let is_tried = space.log.is_open() && reclaimed >= self.eager() && !is_short;
+            let is_free = self.free_count() > self.reserve() || is_tried;
+            if space.log.units.live() + granules <= space.capacity() && is_free {
                 return Ok(());
             }
             in_vain = if is_short { in_vain + 1 } else { 0 };
@@ -131,6 +136,10 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
 
     fn reserve(&self) -> u32 {
         self.objects.map.space.reserve()
+    }
+
+    fn eager(&self) -> u32 {
+        if self.objects.map.space.log.units.geometry().is_roomy() { EAGER } else { EAGER_ON_SMALL_PARTS }
     }
 
     pub(crate) fn free_count(&self) -> u32 {

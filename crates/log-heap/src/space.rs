@@ -19,6 +19,8 @@ const OVERHEAD_UNITS: u32 = 3 + 1;
 const TAIL_MAX: u32 = 26;
 /// Places of the tail of an object that was found to be updated often.
 const TAIL_FULL: u32 = 16;
+/// Most places of the tail of an object that reclamation moves: it was not written anew for long.
+const TAIL_MOVED: u32 = 5;
 /// Places of the tail of an object that was not updated since it was written.
 const TAIL_IDLE: u32 = 2;
 
@@ -210,9 +212,9 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         let (wanted, most) = match reason {
             Reason::Created => (TAIL_IDLE, TAIL_MAX),
             Reason::TailFull(places) => (TAIL_FULL.max(2 * u32::from(places)), TAIL_MAX),
-            Reason::Replaced(used) => (TAIL_IDLE.max(2 * u32::from(used)), TAIL_MAX),
+            Reason::Replaced(used) => (2 * u32::from(used), TAIL_MAX),
             // What is moved does not grow: it has to fit where it was.
-            Reason::Moved(used, places) => (TAIL_IDLE.max(2 * u32::from(used)), u32::from(places)),
+            Reason::Moved(used, places) => (TAIL_IDLE.max(2 * u32::from(used)), u32::from(places).min(TAIL_MOVED)),
         };
         let twentieth = (self.capacity() / 20).max(1);
         let free = (19 * twentieth).saturating_sub(self.log.units.live() + more).min(3 * twentieth);

@@ -5,24 +5,27 @@
 //! or a mount that finds no `Done`, undoes what is noted, and then appends it:
 //!
 //! 1. where the map does not lead to the sector from before, lead it there;
-//! 2. where deltas of that sector begin after the places that were used, append a void.
+//! 2. where deltas of that sector begin after the places that were used, append a void, or where its tail is full,
+//!    write it anew without them.
 //!
 //! Each step finds itself done, so that it can be repeated after a cut. Meanwhile reclamation moves objects with notes
 //! as they are, with their tails, so that the numbers of places stay true. Where it moves a sector from before, it
 //! notes the new place before it gives the old one up.
 //!
-//! Invariants: in a tail that is appended to within a transaction, a place is left for the void; an object that was
-//! replaced in a transaction gets no further note of its tail.
+//! Invariants: in small units, where there is hardly room to write objects anew, a tail that is appended to within a
+//! transaction keeps a place for the void; an object that was replaced in a transaction gets no further note of its
+//! tail.
 
 use norn_flash::Nor;
 use norn_heap::{StoreError, TransactionError};
 
-use crate::format::{Entry, Owner, Stream};
+use crate::format::{Entry, Header, Owner, Stream};
 use crate::heap::LogHeapIn;
 use crate::log::{Intent, Note};
 use crate::notes::Walk;
-use crate::object::Sector;
+use crate::object::{Sector, Source};
 use crate::reclaim::{Leftover, Reclamation};
+use crate::space::Reason;
 use crate::units::{Role, UnitRows};
 
 impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
@@ -63,8 +66,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 
     /// Undoes the changes of the open transaction.
     ///
-    /// Cost: for each object that was changed, a granule of the log, and a delta or a map change; reads the notes once
-    /// for each note.
+    /// Cost: for each object that was changed, a granule of the log, and a delta or a map change; the object's granules
+    /// where its tail is full; reads the notes once for each note.
     ///
     /// # Errors
     /// `NotOpen`; the store's. On `Full` it may be called again.
@@ -213,10 +216,27 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             return Ok(());
         }
         if !self.objects.is_erased(&sector, tail.used)? {
-            return Err(self.objects.map.medium().corrupted(at, "a tail without the place to undo what was appended"));
+            return self.rewrite_undone(sector, note);
         }
         self.objects.map.space.log.intend(Intent::Append(note.slot))?;
         self.objects.append_void(&sector, tail.used, note.used)
+    }
+
+    /// Writes an object anew as it was when so many places of its tail were used: there is no place for a void.
+    fn rewrite_undone(&mut self, sector: Sector, note: Note) -> Result<(), StoreError<D::Error>> {
+        let owner = Owner::object(note.slot);
+        let tail = self.tail_of(&sector.header, Reason::Moved(note.used, sector.header.tail));
+        let header = Header { tail, ..sector.header };
+        let written = self.objects.write(header, Source::Before(sector, note.used), None, Stream::Updated)?;
+        let log = &mut self.objects.map.space.log;
+        if note.before.is_some() {
+            // A mount that undoes again must not be led to the old sector.
+            log.notes.is_moved = true;
+            log.note(Note { before: Some(Entry::At(written)), used: 0, ..note })?;
+        } else {
+            log.intend(Intent::Rewrite(owner))?;
+        }
+        self.lead_to(owner, Entry::At(written), Some(sector))
     }
 
     fn end_transaction(&mut self) -> Result<(), StoreError<D::Error>> {

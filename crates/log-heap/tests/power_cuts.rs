@@ -4,13 +4,13 @@
 
 mod model;
 
-use model::cuts::{Cut, Draw, cut_calls};
+use model::cuts::{Cut, Draw, cut_calls, cut_calls_on};
 use model::{
     Call, Failure, Harsh, Model, admits, can_grow, change, contents, draw, draw_in_transaction, draw_put,
-    draw_root_or_header, format, mount, parts, perform, refuse,
+    draw_put_in_transaction, draw_root_or_header, format, mount, parts, parts_of_large_units, perform, refuse,
 };
-use norn_conformance::{Powered, Subject, Sweep, seeds};
-use norn_flash_sim::Tear;
+use norn_conformance::{Powered, Run, Subject, Sweep, seeds};
+use norn_flash_sim::{PartSpec, Tear};
 
 const REPLAY: &str = "-p norn-log-heap --test power_cuts";
 
@@ -49,6 +49,19 @@ fn every_cut_in_transactions() {
     }
 }
 
+/// Units are so large that tails are filled: where there is no place for a void, objects are written anew to undo.
+#[test]
+fn every_cut_in_transactions_on_large_units() {
+    for run in seeds(90..96, REPLAY) {
+        let sweep = Sweep { stride: 7, second_period: 5, second_cuts: 3, ..Sweep::default() };
+        let parts = parts_of_large_units(12);
+        let spec = parts[run.seed as usize % parts.len()].clone();
+        let tally = cut_calls_on(spec, &run, 260, 200, draw_put_in_transaction, sweep);
+        println!("seed {}: {tally:?}", run.seed);
+        assert!(tally.points > 0 && tally.second_cuts > 0);
+    }
+}
+
 /// Appends are recorded no more, so that each mount sweeps; sweeps are cut, too.
 #[test]
 fn every_cut_of_unrecorded_appends() {
@@ -75,60 +88,72 @@ fn every_cut_of_roots_and_headers() {
 /// all is there.
 #[test]
 fn a_failing_supply_fills_nothing_up() {
-    let draws: [(Draw, u64); 3] = [(draw, 100), (draw_put, 1500), (draw_in_transaction, 200)];
     for run in seeds(18..36, REPLAY) {
-        let (draw, most) = draws[run.seed as usize / 6 % 3];
-        let mut random = run.random();
         let parts = parts(16);
-        let (mut heap, mut model) = (format(parts[run.seed as usize % parts.len()].clone()), Model::default());
-        let context = || format!("replay: {}", run.replay());
-        for _ in 0..random.usize(20..400) {
+        fail_supply(&run, parts[run.seed as usize % parts.len()].clone());
+    }
+}
+
+#[test]
+fn a_failing_supply_fills_no_large_units() {
+    for run in seeds(18..36, REPLAY) {
+        let parts = parts_of_large_units([12, 32][run.seed as usize / 2 % 2]);
+        fail_supply(&run, parts[run.seed as usize % parts.len()].clone());
+    }
+}
+
+fn fail_supply(run: &Run, spec: PartSpec) {
+    let draws: [(Draw, u64); 3] = [(draw, 100), (draw_put, 1500), (draw_in_transaction, 200)];
+    let (draw, most) = draws[run.seed as usize / 6 % 3];
+    let mut random = run.random();
+    let (mut heap, mut model) = (format(spec), Model::default());
+    let context = || format!("replay: {}", run.replay());
+    for _ in 0..random.usize(20..400) {
+        let call = draw(&model, 12, &mut random);
+        match perform(&mut heap, &call) {
+            Ok(created) => change(&mut model, &call, created),
+            Err(failure) => {
+                assert!(failure == Failure::Full && (model.before.is_some() || can_grow(&call)), "{}", context());
+                refuse(&mut model, &call);
+            }
+        }
+    }
+    let mut device = heap.into_device();
+    let mut allowed = (model.clone(), model, Call::Rest);
+    for boot in 0..400 {
+        device.power_on();
+        device.cut_power_after(random.u64(..[6, 40, 150][boot % 3]), Harsh::draw_tear(&mut random));
+        if Cut::try_mount(&mut device).is_err() {
+            continue;
+        }
+        device.cut_power_after(u64::MAX, Tear::Nothing);
+        let mut heap = mount(device, &context);
+        let mut model = contents(&mut heap, &context);
+        let (before, after, call) = &allowed;
+        assert!(admits(before, after, call, &model), "{model:?} is none of {allowed:?}, {}", context());
+        heap.device_mut().cut_power_after(random.u64(..most), Harsh::draw_tear(&mut random));
+        loop {
             let call = draw(&model, 12, &mut random);
-            match perform(&mut heap, &call) {
+            let before = model.clone();
+            let mut whole = heap.clone();
+            whole.device_mut().cut_power_after(u64::MAX, Tear::Nothing);
+            match perform(&mut whole, &call) {
                 Ok(created) => change(&mut model, &call, created),
                 Err(failure) => {
-                    assert!(failure == Failure::Full && (model.before.is_some() || can_grow(&call)), "{}", context());
+                    let may_be_full = model.before.is_some() || can_grow(&call);
+                    assert!(failure == Failure::Full && may_be_full, "{call:?}, {}", context());
                     refuse(&mut model, &call);
                 }
             }
-        }
-        let mut device = heap.into_device();
-        let mut allowed = (model.clone(), model, Call::Rest);
-        for boot in 0..400 {
-            device.power_on();
-            device.cut_power_after(random.u64(..[6, 40, 150][boot % 3]), Harsh::draw_tear(&mut random));
-            if Cut::try_mount(&mut device).is_err() {
-                continue;
+            if perform(&mut heap, &call) == Err(Failure::PowerLost) {
+                allowed = (before, model, call);
+                break;
             }
-            device.cut_power_after(u64::MAX, Tear::Nothing);
-            let mut heap = mount(device, &context);
-            let mut model = contents(&mut heap, &context);
-            let (before, after, call) = &allowed;
-            assert!(admits(before, after, call, &model), "{model:?} is none of {allowed:?}, {}", context());
-            heap.device_mut().cut_power_after(random.u64(..most), Harsh::draw_tear(&mut random));
-            loop {
-                let call = draw(&model, 12, &mut random);
-                let before = model.clone();
-                let mut whole = heap.clone();
-                whole.device_mut().cut_power_after(u64::MAX, Tear::Nothing);
-                match perform(&mut whole, &call) {
-                    Ok(created) => change(&mut model, &call, created),
-                    Err(failure) => {
-                        let may_be_full = model.before.is_some() || can_grow(&call);
-                        assert!(failure == Failure::Full && may_be_full, "{call:?}, {}", context());
-                        refuse(&mut model, &call);
-                    }
-                }
-                if perform(&mut heap, &call) == Err(Failure::PowerLost) {
-                    allowed = (before, model, call);
-                    break;
-                }
-            }
-            device = heap.into_device();
         }
-        device.power_on();
-        let found = contents(&mut mount(device, &context), &context);
-        let (before, after, call) = &allowed;
-        assert!(admits(before, after, call, &found), "{found:?} is none of {allowed:?}, {}", context());
+        device = heap.into_device();
     }
+    device.power_on();
+    let found = contents(&mut mount(device, &context), &context);
+    let (before, after, call) = &allowed;
+    assert!(admits(before, after, call, &found), "{found:?} is none of {allowed:?}, {}", context());
 }

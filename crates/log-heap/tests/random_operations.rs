@@ -4,7 +4,8 @@
 mod model;
 
 use model::{
-    Call, Failure, Model, can_grow, change, contents, draw, draw_in_transaction, format, mount, parts, perform, refuse,
+    Call, Failure, Model, can_grow, change, contents, draw, draw_in_transaction, draw_put_in_transaction, format,
+    mount, parts, parts_of_large_units, perform, refuse,
 };
 use norn_conformance::seeds;
 use norn_log_heap::{Layout, Ref};
@@ -102,6 +103,40 @@ fn transactions_hold_what_the_model_holds() {
             }
         }
         assert!(most < 1000 || full > 0, "the part never was full");
+        assert_eq!(heap.device().0.refusals(), 0);
+    }
+}
+
+/// Tails are filled in transactions, and undone without a place for it; the part is nearly full, too.
+#[test]
+fn transactions_on_large_units_hold_what_the_model_holds() {
+    for run in seeds(96..104, REPLAY) {
+        let mut random = run.random();
+        let parts = parts_of_large_units(12);
+        let spec = parts[run.seed as usize % parts.len()].clone();
+        let most = [8, 60, 100_000][run.seed as usize / 2 % 3];
+        let (mut heap, mut model) = (format(spec), Model::default());
+        for number in 0..1500 {
+            let call = draw_put_in_transaction(&model, most, &mut random);
+            let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
+            match perform(&mut heap, &call) {
+                Ok(created) => change(&mut model, &call, created),
+                Err(failure) => {
+                    assert_eq!(failure, Failure::Full, "{}", context());
+                    assert!(can_grow(&call) || model.before.is_some(), "full {}", context());
+                    assert!(!matches!(call, Call::Abort), "full {}", context());
+                    refuse(&mut model, &call);
+                }
+            }
+            if number % 20 == 0 || matches!(call, Call::Abort) {
+                assert_eq!(contents(&mut heap, &context), model.now(), "{}", context());
+            }
+            if random.u8(..40) == 0 {
+                heap = mount(heap.into_device(), &context);
+                model = model.committed();
+                assert_eq!(contents(&mut heap, &context), model, "after a mount {}", context());
+            }
+        }
         assert_eq!(heap.device().0.refusals(), 0);
     }
 }

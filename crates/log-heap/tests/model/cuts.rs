@@ -2,6 +2,7 @@
 
 use norn_conformance::{Context, PowerLost, Powered, Run, Subject, Sweep, Tally, Trial};
 use norn_flash::Nor;
+use norn_flash_sim::PartSpec;
 use norn_log_heap::{LogHeapIn, UnitRow};
 
 use super::{
@@ -52,9 +53,13 @@ pub type Draw = fn(&Model, usize, &mut fastrand::Rng) -> Call;
 
 /// Runs random calls, and cuts each of them after the first `skipped`.
 pub fn cut_calls(run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) -> Tally {
-    let mut random = run.random();
     let parts = parts(16);
-    let spec = parts[run.seed as usize % parts.len()].clone();
+    cut_calls_on(parts[run.seed as usize % parts.len()].clone(), run, calls, skipped, draw, sweep)
+}
+
+/// The same on a given part.
+pub fn cut_calls_on(spec: PartSpec, run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) -> Tally {
+    let mut random = run.random();
     let most = [3, 8, 30][run.seed as usize / 2 % 3];
     let (mut heap, mut model, mut tally) = (format(spec), Model::default(), Tally::default());
     for number in 0..calls {

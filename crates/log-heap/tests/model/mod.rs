@@ -83,6 +83,12 @@ pub fn parts(units: u16) -> Vec<PartSpec> {
     ]
 }
 
+/// Parts of units of 512 granules or more, where transactions fill tails to the end.
+pub fn parts_of_large_units(units: u16) -> Vec<PartSpec> {
+    let limited = catalogue::limited_test_part;
+    vec![limited(units, 2048, 4, Reprogramming::Once), limited(units, 4096, 8, Reprogramming::Once)]
+}
+
 /// What a heap holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
@@ -512,6 +518,16 @@ pub fn draw_in_transaction(model: &Model, most: usize, random: &mut fastrand::Rn
         (false, 0..8) => Call::Begin,
         (_, 8..12) => draw_put(model, most, random),
         _ => draw(model, most, random),
+    }
+}
+
+/// A call that fits what a heap holds, mostly of a field in a transaction: tails are filled.
+pub fn draw_put_in_transaction(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
+    match (model.before.is_some(), random.u8(..40)) {
+        (true, 0) => Call::Commit,
+        (true, 1) => Call::Abort,
+        (false, 0..20) => Call::Begin,
+        _ => draw_put(model, most, random),
     }
 }
 
