@@ -1,5 +1,5 @@
-//! P-256 in little code gives the published answers, and what `Curve::P256` gives, for keys, hashes and signatures of all
-//! kinds.
+//! P-256 in little code gives the published answers, and what `Curve::P256` gives, for keys, hashes and signatures of
+//! all kinds.
 
 use norn_card_crypto::{CompactP256, CryptoError, Curve, Deterministic, Parameter, Random};
 
