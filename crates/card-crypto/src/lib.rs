@@ -1,8 +1,8 @@
 //! Algorithms of a smart card over RustCrypto, without `std` and without allocation.
 //!
 //! SHA-1, SHA-256 and SHA-512 a block at a time; [`Aes`] and [`Des`] on blocks; ECDSA and ECDH over a [`Curve`]: P-256,
-//! and others with the feature `curves`. [`Random`] is where random bytes come from: [`Deterministic`] for tests,
-//! [`System`] with the feature `system`.
+//! and others with the feature `curves`; [`CompactP256`] is P-256 in a fraction of the code. [`Random`] is where random
+//! bytes come from: [`Deterministic`] for tests, [`System`] with the feature `system`.
 //!
 //! What chains blocks, pads data and keeps keys is a card's API's. Keys are cleared from memory when they are dropped;
 //! compiled code may leave copies on the stack.
@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod aes;
+mod compact;
 mod curves;
 mod des;
 mod digest;
@@ -29,6 +30,7 @@ mod random;
 mod rsa;
 
 pub use aes::{Aes, Direction};
+pub use compact::CompactP256;
 pub use curves::{Curve, FIELD_MAX, POINT_MAX, Parameter, SIGNATURE_MAX};
 pub use des::Des;
 pub use digest::{compress_sha1, compress_sha256, compress_sha512};

@@ -96,7 +96,11 @@ pub trait Crypto {
     const COMPUTES: bool = true;
 
     /// Takes a block into the state of a hash.
-    fn compress(&mut self, hash: Hash, state: &mut [u32; 8], block: &[u8; 64]);
+    ///
+    /// # Errors
+    ///
+    /// Where it is not there.
+    fn compress(&mut self, hash: Hash, state: &mut [u32; 8], block: &[u8; 64]) -> Result<(), NotComputed>;
 
     /// Takes a block into the state of SHA-512.
     ///
@@ -179,7 +183,9 @@ pub struct NoCrypto;
 impl Crypto for NoCrypto {
     const COMPUTES: bool = false;
 
-    fn compress(&mut self, _: Hash, _: &mut [u32; 8], _: &[u8; 64]) {}
+    fn compress(&mut self, _: Hash, _: &mut [u32; 8], _: &[u8; 64]) -> Result<(), NotComputed> {
+        Err(NotComputed)
+    }
 
     fn compress_wide(&mut self, _: &mut [u64; 8], _: &[u8; 128]) -> Result<(), NotComputed> {
         Err(NotComputed)

@@ -48,6 +48,8 @@ mod runtime;
 mod rust_crypto;
 mod select;
 mod session;
+#[cfg(feature = "crypto")]
+mod small_crypto;
 mod trace;
 mod types;
 mod values;
@@ -71,3 +73,5 @@ pub use ram::APDU_BUFFER_BYTES;
 #[cfg(feature = "crypto")]
 pub use rust_crypto::RustCrypto;
 pub use session::{CHANNELS, Protocol};
+#[cfg(feature = "crypto")]
+pub use small_crypto::SmallCrypto;

@@ -31,11 +31,12 @@ fn curve(number: u8) -> Option<Curve> {
 impl<R: Random> Crypto for RustCrypto<R> {
     const HAS_RSA: bool = cfg!(feature = "rsa");
 
-    fn compress(&mut self, hash: Hash, state: &mut [u32; 8], block: &[u8; 64]) {
+    fn compress(&mut self, hash: Hash, state: &mut [u32; 8], block: &[u8; 64]) -> Result<(), NotComputed> {
         match hash {
             Hash::Sha1 => compress_sha1(state, block),
             Hash::Sha256 => compress_sha256(state, block),
         }
+        Ok(())
     }
 
     fn compress_wide(&mut self, state: &mut [u64; 8], block: &[u8; 128]) -> Result<(), NotComputed> {

@@ -1,5 +1,6 @@
 //! Calls everything that a reader and a host ask of a card, over devices that do nothing: virtual machine, object heap
-//! with its journal, and pager. A feature makes it the small card.
+//! with its journal, and pager. A feature makes it the small card; others give it algorithms, with random bytes of the
+//! chip's generator.
 //!
 //! `tools/size` builds it for Cortex-M and reports code, RAM and stack. It is not meant to run.
 #![no_std]
@@ -9,7 +10,7 @@ use core::hint::black_box;
 use core::mem::size_of;
 
 use norn_card_package::Aid;
-use norn_card_vm::{AppletCard, Card, Journaled, NandPackages, NoCrypto};
+use norn_card_vm::{AppletCard, Card, Journaled, NandPackages};
 use norn_code_pager::policy::Clock;
 use norn_code_pager::Options;
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
@@ -58,10 +59,56 @@ const SIZES: (usize, usize, usize, usize, usize) = (8, 32, 1536, 512, 8192);
 #[cfg(feature = "small")]
 const SIZES: (usize, usize, usize, usize, usize) = (4, 12, 512, 224, 4096);
 
+/// The chip's generator of random bytes.
+#[cfg(any(feature = "compact", feature = "crypto"))]
+struct Chip;
+
+#[cfg(any(feature = "compact", feature = "crypto"))]
+impl norn_card_crypto::Random for Chip {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), norn_card_crypto::CryptoError> {
+        black_box(bytes);
+        black_box(Ok(()))
+    }
+}
+
+#[cfg(feature = "crypto")]
+type Algorithms = norn_card_vm::RustCrypto<Chip>;
+#[cfg(feature = "crypto")]
+const ALGORITHMS: Algorithms = norn_card_vm::RustCrypto(Chip);
+#[cfg(all(feature = "compact", not(feature = "crypto")))]
+type Algorithms = norn_card_vm::SmallCrypto<Chip>;
+#[cfg(all(feature = "compact", not(feature = "crypto")))]
+const ALGORITHMS: Algorithms = norn_card_vm::SmallCrypto(Chip);
+#[cfg(not(any(feature = "compact", feature = "crypto")))]
+type Algorithms = norn_card_vm::NoCrypto;
+#[cfg(not(any(feature = "compact", feature = "crypto")))]
+const ALGORITHMS: Algorithms = norn_card_vm::NoCrypto;
+
+/// Memory for RSA's numbers, which there is none of: this is not meant to run.
+#[cfg(feature = "rsa")]
+struct Allocator;
+
+// SAFETY: what is allocated is null, which says that there is no room.
+#[cfg(feature = "rsa")]
+unsafe impl core::alloc::GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: core::alloc::Layout) -> *mut u8 {
+        black_box(layout);
+        black_box(core::ptr::null_mut())
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: core::alloc::Layout) {
+        black_box((place, layout));
+    }
+}
+
+#[cfg(feature = "rsa")]
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
 /// The heap without error detection and delta records, with arrays and collection.
 type Heap = HeapIn<NorDevice, [UnitRow; 56], (), LeastFeatures>;
 type Packages = NandPackages<Device, Clock<{ SIZES.1 }>, { SIZES.0 }, { SIZES.1 }, 64, 512>;
-type Vm = AppletCard<Journaled<Heap, NorDevice>, Packages, NoCrypto, { SIZES.0 }, { SIZES.2 }, { SIZES.3 }>;
+type Vm = AppletCard<Journaled<Heap, NorDevice>, Packages, Algorithms, { SIZES.0 }, { SIZES.2 }, { SIZES.3 }>;
 
 /// Bytes of RAM of a running card, heap, pager and virtual machine, as the size of a symbol.
 #[unsafe(no_mangle)]
@@ -85,7 +132,7 @@ fn call_mount(card: &mut Option<Vm>) {
     let Ok(heap) = Heap::mount_with(NorDevice, ()) else { return };
     let Ok(heap) = Journaled::mount(heap, NorDevice) else { return };
     let Ok(packages) = Packages::mount(Device, Options::default(), ()) else { return };
-    let card = card.insert(Vm::off(heap, packages, NoCrypto, black_box(100_000)));
+    let card = card.insert(Vm::off(heap, packages, ALGORITHMS, black_box(100_000)));
     black_box(card.reset().is_ok());
 }
 

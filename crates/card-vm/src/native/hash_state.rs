@@ -206,7 +206,7 @@ impl HashState {
                     *pair = [(word >> 32) as u32, word as u32];
                 }
                 if let Some(block) = block.first_chunk() {
-                    crypto.compress(hash, &mut halves, block);
+                    crypto.compress(hash, &mut halves, block)?;
                 }
                 words = pairs(halves);
             }

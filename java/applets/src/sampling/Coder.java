@@ -45,7 +45,8 @@ final class Coder {
         bits.put(samples.get((short) 0), (byte) 16);
         bits.put(parameter, (byte) 4);
         short at = 1;
-        while (at < samples.count() && writes(Numbers.folded(samples.get(at) - samples.get((short) (at - 1))), parameter)) {
+        while (at < samples.count()
+                && writes(Numbers.folded(samples.get(at) - samples.get((short) (at - 1))), parameter)) {
             at++;
         }
         samples.drop(at);

@@ -303,7 +303,8 @@ public final class Values extends Applet {
         room[222] = 0x02;
         // The tag and 124 bytes of what is in the same range, one byte on.
         short size = PrimitiveBERTLV.toBytes(room, (short) 221, room, (short) 1, (short) 124, room, (short) 0);
-        holds(size == 127 && room[0] == (byte) 0x9F && room[1] == 2 && room[2] == 124 && room[3] == 1 && room[126] == 124);
+        holds(size == 127 && room[0] == (byte) 0x9F && room[1] == 2 && room[2] == 124 && room[3] == 1
+                && room[126] == 124);
         holds(PrimitiveBERTLV.getValueOffset(room, (short) 0) == 3);
         // What follows is appended; the length takes a byte more.
         size = PrimitiveBERTLV.appendValue(room, (short) 0, room, (short) 127, (short) 9);

@@ -16,8 +16,8 @@ public abstract class RandomData {
     /** Bytes for keys, from 3.0.5 on. */
     public static final byte ALG_KEYGENERATION = 6;
 
-    // Names of the specification for what this card does not carry out: where the runtime's bytes come from is not known
-    // here, and a seed of the factory's is none of this card's.
+    // Names of the specification for what this card does not carry out: where the runtime's bytes come from is not
+    // known here, and a seed of the factory's is none of this card's.
     public static final byte ALG_TRNG = 3;
     public static final byte ALG_PRESEEDED_DRBG = 4;
 

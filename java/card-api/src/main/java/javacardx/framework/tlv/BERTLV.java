@@ -160,7 +160,8 @@ public abstract class BERTLV {
      */
     public static short getTag(byte[] berTLVArray, short bTLVOff, byte[] berTagArray, short bTagOff)
             throws TLVException {
-        return (short) (Ber.writeTag(Ber.tag(berTLVArray, bTLVOff, berTLVArray.length), berTagArray, bTagOff) - bTagOff);
+        int found = Ber.tag(berTLVArray, bTLVOff, berTLVArray.length);
+        return (short) (Ber.writeTag(found, berTagArray, bTagOff) - bTagOff);
     }
 
     /**
