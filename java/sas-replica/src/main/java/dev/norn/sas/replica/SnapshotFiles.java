@@ -43,6 +43,8 @@ final class SnapshotFiles implements StateMachineStorage {
 
     private final Path folder;
     private volatile TermIndex mark;
+    /** The entry that a copy has which was received; null if there is none. */
+    private volatile TermIndex received;
     /** What makes copies; null while none can be made. */
     private volatile ReplicaStore replica;
 
@@ -52,6 +54,7 @@ final class SnapshotFiles implements StateMachineStorage {
             String[] words = Files.readString(folder.resolve(MARK)).strip().split(" ");
             mark = TermIndex.valueOf(Long.parseLong(words[0]), Long.parseLong(words[1]));
         }
+        receive();
     }
 
     /** What makes copies for others. */
@@ -148,12 +151,8 @@ final class SnapshotFiles implements StateMachineStorage {
     /** Ratis asks again and again; the copy is made when it wants to send it. */
     @Override
     public SnapshotInfo getLatestSnapshot() {
-        TermIndex its = mark;
-        if (its != null) {
-            return new Snapshot(its);
-        }
-        Path copy = received();
-        return copy == null ? null : new Snapshot(at(copy));
+        TermIndex its = mark != null ? mark : received;
+        return its == null ? null : new Snapshot(its);
     }
 
     private final class Snapshot implements SnapshotInfo {
@@ -187,9 +186,11 @@ final class SnapshotFiles implements StateMachineStorage {
         }
     }
 
-    /** Ratis has replaced the folder. */
+    /** Looks what is there: Ratis replaces the folder. */
     void receive() {
-        mark = null;
+        Path copy = received();
+        received = copy == null ? null : at(copy);
+        mark = copy == null ? mark : null;
     }
 
     @Override

@@ -101,8 +101,8 @@ final class GroupCommands {
         }
     }
 
-    @Command(name = "remove", description = "Remove a member from the group of STORE, also one that does not answer. It "
-            + "is not counted any more, and its store not opened any more.")
+    @Command(name = "remove", description = "Remove a member from the group of STORE, also one that does not answer. "
+            + "It is not counted any more, and its store not opened any more.")
     static final class Remove extends SasCommand.OnStore {
         @Parameters(index = "1", paramLabel = "NAME", description = "the member")
         private String name;
