@@ -20,7 +20,6 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
-import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
@@ -70,8 +69,6 @@ final class RaftMember implements Member {
         files.use(replica);
         keeper = new LogKeeper(replica, files, settings.logBytes());
         machine = new GroupMachine(replica, shipper, files, keeper, this::takeMembers);
-        // What a call does here waits for nothing that comes over its connection, and so needs no thread of its own.
-        GrpcConfigKeys.Server.setServicesCustomizer(parameters, (builder, types) -> builder.directExecutor());
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
                 .setProperties(RaftSettings.of(settings.log(), port(own), settings.logBytes()))
                 .setParameters(parameters)
