@@ -213,11 +213,27 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         self.intent
     }
 
+    /// The unit that it is in.
+    pub(crate) const fn unit(&self) -> EraseUnit {
+        self.unit
+    }
+
     /// Begins the first log of an image, on erased or foreign units.
     pub(crate) fn format(&mut self) -> Result<(), StoreError<D::Error>> {
+        (self.unit, self.next) = (EraseUnit(2), [EraseUnit(0), EraseUnit(1)]);
+        self.turn_empty()
+    }
+
+    /// Begins the next log of a mounted image, with an empty map. Should this log's `End` not read as complete, the
+    /// mount finds something in doubt, and begins a log in its place: so it decides.
+    pub(crate) fn begin_empty(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.intend(Intent::Rewrite(Owner::object(0)))?;
+        self.turn_empty()
+    }
+
+    fn turn_empty(&mut self) -> Result<(), StoreError<D::Error>> {
         (self.root, self.intent, self.doubt) = (Entry::Nowhere(NEVER), None, None);
         (self.tails, self.appends, self.notes) = (Tails::Named, 0, Notes::NONE);
-        (self.unit, self.next) = (EraseUnit(2), [EraseUnit(0), EraseUnit(1)]);
         self.turn()
     }
 

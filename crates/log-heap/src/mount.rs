@@ -37,11 +37,22 @@ use crate::reclaim::{Leftover, Reclamation};
 use crate::units::UnitRows;
 
 impl<D: Nor, M: UnitRows> Reclamation<D, M> {
-    /// Erases the part and begins an image on it.
+    /// Erases the part and begins an image on it. An image that is there is replaced by its next log, which says that
+    /// the map is empty: whatever a cut leaves is the one or the other.
     pub(crate) fn format(&mut self) -> Result<(), MountError<D::Error>> {
-        self.start()?;
-        let formatted = self.format_units();
-        self.concluded(formatted)
+        match self.mount() {
+            Ok(()) => {
+                let replaced = self.replace_image();
+                self.concluded(replaced)?;
+                self.mount()
+            }
+            Err(MountError::Device(error)) => Err(MountError::Device(error)),
+            Err(_) => {
+                self.start()?;
+                let begun = self.begin_image();
+                self.concluded(begun)
+            }
+        }
     }
 
     /// Mounts the image on the part.
@@ -96,15 +107,28 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         })
     }
 
-    /// Erases the logs first: an image without its log is none, whatever a cut leaves of the rest.
-    fn format_units(&mut self) -> Result<(), StoreError<D::Error>> {
+    /// Begins an empty log after that of a mounted image, then erases all other units.
+    fn replace_image(&mut self) -> Result<(), StoreError<D::Error>> {
+        let log = &mut self.objects.map.space.log;
+        log.begin_empty()?;
+        for unit in log.units.all() {
+            if unit != log.unit() && log.units.head(unit)?.is_some() {
+                log.units.medium.erase(unit)?;
+            }
+        }
+        log.rest()
+    }
+
+    /// Begins an image on a part without one. What looks like a log goes first, the oldest before the others: an image
+    /// that is damaged does not come back as it was once.
+    fn begin_image(&mut self) -> Result<(), StoreError<D::Error>> {
         let units = &mut self.objects.map.space.log.units;
-        for is_log in [true, false] {
-            for unit in units.all() {
-                let head = units.head(unit)?;
-                if head.is_some() && (!is_log || head.is_some_and(|head| head.stream == Stream::Log)) {
-                    units.medium.erase(unit)?;
-                }
+        while let Some(unit) = units.oldest_log()? {
+            units.medium.erase(unit)?;
+        }
+        for unit in units.all() {
+            if units.head(unit)?.is_some() {
+                units.medium.erase(unit)?;
             }
         }
         self.objects.map.space.log.format()?;

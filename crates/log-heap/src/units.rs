@@ -147,6 +147,19 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         Ok(UnitHead::decode(&bytes, self.medium.geometry()))
     }
 
+    /// The log's unit that was opened first.
+    pub(crate) fn oldest_log(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+        let mut oldest: Option<(u32, EraseUnit)> = None;
+        for unit in self.all() {
+            if let Some(head) = self.head(unit)?.filter(|head| head.stream == Stream::Log)
+                && oldest.is_none_or(|(sequence, _)| head.sequence < sequence)
+            {
+                oldest = Some((head.sequence, unit));
+            }
+        }
+        Ok(oldest.map(|(_, unit)| unit))
+    }
+
     /// The sequence number of the unit opened last.
     pub(crate) const fn newest(&self) -> u32 {
         self.newest

@@ -162,3 +162,41 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Checkpoint<D, M> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use norn_flash_sim::NandSim;
+    use norn_flash_sim::nand_catalogue::test_part;
+
+    use crate::ftl::{Ftl, FtlConfig};
+    use crate::layout::Lba;
+
+    #[test]
+    fn a_page_is_replaced_if_its_journal_is_less_than_half_full() {
+        let (mut halves, mut replaced) = (0, 0);
+        for (pages_per_block, seed) in [(8, 1), (5, 2), (16, 3)] {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let sim = NandSim::new(test_part(40, pages_per_block, 128));
+            let bytes = Ftl::<NandSim, Vec<u8>>::memory_bytes(&sim.spec().part, 60);
+            let mut ftl = Ftl::format(sim, vec![0; bytes], FtlConfig { logical_pages: 60 }).unwrap();
+            for _ in 0..600 {
+                for _ in 0..random.u32(1..9) {
+                    ftl.write(Lba(random.u32(0..60)), &[7; 128]).unwrap();
+                }
+                ftl.log_mut().drop_replaced_pages();
+                let (before, used) = (ftl.recycler().checkpoint().next(), ftl.memory().journal_used());
+                if ftl.checkpoint_step().is_err() {
+                    continue;
+                }
+                let (after, all) = (ftl.recycler().checkpoint().next(), ftl.layout().journal_bytes);
+                assert_eq!(after == before, 2 * used < all, "{used} of {all} bytes");
+                halves += u32::from(2 * used == all);
+                replaced += u32::from(after == before);
+            }
+        }
+        assert!(halves > 3 && replaced > 100, "{halves} just half full, {replaced} replaced");
+    }
+}

@@ -1,5 +1,5 @@
 //! Several tasks without deadlines share the tokens: one that writes whenever it can does not starve those that ask now
-//! and then.
+//! and then. What they copy is paid for, with the page of the checkpoint that will have it.
 
 mod model;
 mod processor;
@@ -65,4 +65,32 @@ fn a_greedy_task_does_not_starve_those_that_ask_now_and_then() {
         assert!(written[0] >= 4_900 && written[1] >= 490 && written[2] >= 49 && written[3] >= 24, "{context}");
         assert!(greedy > 5_000, "{context}");
     }
+}
+
+/// A copy, and each page of the checkpoint that is written before it, takes a token; the first copy after such a page
+/// takes one more, which is for the next one.
+#[test]
+fn copies_without_deadline_pay_for_their_journal() {
+    let (mut system, mut random) = (started(7), fastrand::Rng::with_seed(7));
+    let (mut copies, mut begun) = (0, 0);
+    for turn in 0..3_000_u64 {
+        system.advance(turn * 2_000);
+        while system.collector_step().unwrap().is_some() {}
+        while system.background_write(Lba(random.u32(0..1_000)), &[turn as u8; 512]).is_ok() {}
+        loop {
+            let (tokens, pool, pages) = (system.tokens(), system.pool(), system.ftl().counters().chunks);
+            let step = system.background_step().unwrap();
+            let pages = (system.ftl().counters().chunks - pages) as u32;
+            if step == BackgroundStep::Ready {
+                break;
+            }
+            if step == BackgroundStep::Copied {
+                let after = system.pool();
+                assert_eq!((after.journal, after.reserve), (1, pool.reserve), "turn {turn}: the reserve pays for none");
+                assert_eq!(tokens - system.tokens(), 1 + pages, "turn {turn}, {pool:?}, then {after:?}");
+                (copies, begun) = (copies + 1, begun + u32::from(pool.journal == 0 || pages > 0));
+            }
+        }
+    }
+    assert!(copies > 1_000 && begun > 20, "{copies} copies, {begun} of them the first of a journal");
 }

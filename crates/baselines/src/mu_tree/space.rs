@@ -332,7 +332,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
 
     /// Mounts what the device holds.
     ///
-    /// Cost: the identity of each block, its last page, and as many words as its number of pages has binary digits;
+    /// Cost: the identity of each block twice, its last page, and as many words as its number of pages has binary digits;
     /// after a cut, moves of pages may have to be completed.
     ///
     /// # Errors
@@ -426,6 +426,14 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         if known + 1 < part.unit_count { Err(MountError::NotFormatted) } else { Ok(()) }
     }
 
+    /// Whether a unit has a whole identity.
+    fn is_begun(&mut self, unit: u16) -> Outcome<bool, D> {
+        let mut bytes = [0; IDENTITY_BYTES];
+        let start = self.medium.part().start_of(EraseUnit(unit));
+        self.medium.read(start, &mut bytes)?;
+        Ok(matches!(Identity::decode(&bytes), Some(Ok(_))))
+    }
+
     /// The page after the last one of a unit that has been written.
     fn written_end(&mut self, unit: u16) -> Outcome<u32, D> {
         let (mut written, mut erased) = (self.first_page(unit), self.pages_of(unit).end);
@@ -443,6 +451,10 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         let end = self.written_end(unit)?;
         if end > self.first_page(unit) {
             self.taken = self.taken.max(unit + 1);
+        }
+        if !self.is_begun(unit)? {
+            // Its erase was cut: nothing in it is live, and if that was a format's, it has what the format took away.
+            return Ok(());
         }
         for page in (self.first_page(unit)..end).rev() {
             let mut bytes = [0; PAGE];
