@@ -53,7 +53,7 @@ fn secrets() -> Vec<Vec<u8>> {
 #[test]
 fn points_signatures_and_products_are_those_of_the_other_code() {
     let mut random = Deterministic::new(8);
-    let mut others = vec![[0; 65]; 2];
+    let mut others = [[0; 65]; 2];
     others.iter_mut().for_each(|point| Curve::P256.generate(&mut random, &mut [0; 32], point).unwrap());
     for (number, secret) in secrets().into_iter().enumerate() {
         let mut points = [[0; 65]; 2];

@@ -30,6 +30,9 @@ const NOTE: [u8; 2] = *b"ks";
 /// The note's header: of the runtime's own, without references.
 const NOTE_HEADER: [u8; HEADER_BYTES] = [format::TYPE_CLASS, format::NONE, format::NONE, RUNTIME];
 
+/// A key's array, and its header.
+type Key<H> = (<H as PersistentHeap>::Reference, [u8; HEADER_BYTES]);
+
 fn is_key([kind, package, class, _]: [u8; HEADER_BYTES]) -> bool {
     kind == format::BYTE && (ClassId { package, class }) == KEY
 }
@@ -67,10 +70,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         })
     }
 
-    fn next_key(
-        &mut self,
-        after: Option<H::Reference>,
-    ) -> Result<Option<(H::Reference, [u8; HEADER_BYTES])>, MemoryError<H>> {
+    fn next_key(&mut self, after: Option<H::Reference>) -> Result<Option<Key<H>>, MemoryError<H>> {
         let mut after = after;
         while let Some(object) = self.heap().next_object(after).map_err(ObjectError::Heap)? {
             let header = self.heap().header(object).map_err(ObjectError::Heap)?;
@@ -118,10 +118,9 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         let keys = self.memory.count_keys(owner).map_err(Self::objects)?;
         let was_noted = self.memory.note().map_err(Self::objects)?.is_some();
         if keys > 0 {
-            match self.memory.note_old_key() {
-                Err(Failure::Error(error)) => return Err(Self::objects(error)),
-                // Without room for a note: what is deleted makes some.
-                Ok(()) | Err(_) => {}
+            // Without room for a note: what is deleted makes some.
+            if let Err(Failure::Error(error)) = self.memory.note_old_key() {
+                return Err(Self::objects(error));
             }
         }
         Ok(Expected { keys, was_noted })
