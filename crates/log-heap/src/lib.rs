@@ -45,6 +45,7 @@ mod medium;
 mod mount;
 mod notes;
 mod object;
+mod placed;
 mod reclaim;
 mod root;
 mod shape;
@@ -56,7 +57,7 @@ pub use collect::{Tracer, TracerIn};
 pub use heap::{LogHeap, LogHeapIn, SectorInfo};
 pub use norn_flash::MountError;
 pub use norn_heap::{
-    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap, Ref,
-    StoreError, TransactionError, Violation, Widths,
+    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap,
+    PlacementError, Ref, StoreError, TransactionError, Violation, Widths,
 };
 pub use units::{UnitRow, UnitRows};
