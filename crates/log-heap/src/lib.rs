@@ -38,6 +38,7 @@ mod collect;
 mod elements;
 pub mod format;
 mod heap;
+pub mod inspection;
 mod log;
 mod map;
 mod marks;
@@ -47,6 +48,7 @@ mod notes;
 mod object;
 mod placed;
 mod reclaim;
+mod recognition;
 mod root;
 mod shape;
 mod space;
@@ -60,4 +62,5 @@ pub use norn_heap::{
     AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap,
     PlacementError, Ref, StoreError, TransactionError, Violation, Widths,
 };
+pub use recognition::recognise;
 pub use units::{UnitRow, UnitRows};
