@@ -16,8 +16,8 @@
 use std::collections::BTreeMap;
 
 use norn_flash_sim::NorSim;
+use norn_heap::{AccessError, Info, Kind, Layout, ObjectHeap, Ref};
 use norn_heap_image::{ImageHeap, PartError, mount};
-use norn_object_heap::{AccessError, Info, Kind, Layout, Ref};
 
 use crate::failure::BankFailure;
 use crate::ledger::{Account, Books, Change, Entry, EntryKind, Ledger, RING_LENGTH, Totals};

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use norn_flash_sim::ImageError;
+use norn_heap::{AccessError, CreateError, TransactionError};
 use norn_heap_image::{HeapFailure, HeapImageError, ImageHeap, PartError};
-use norn_object_heap::{AccessError, CreateError, TransactionError};
 
 use crate::script::ScriptError;
 

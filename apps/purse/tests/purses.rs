@@ -4,6 +4,7 @@
 use norn_desk::{Answer, Desk, example, line};
 use norn_flash::{Address, Nor};
 use norn_flash_sim::NorSim;
+use norn_heap::ObjectHeap;
 use norn_heap_image::{create, mount, part_by_name, violations};
 use norn_object_heap::Config;
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use norn_code_pager::{RoomName, Standing, Version};
 use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
-use norn_heap_image::part_by_name;
+use norn_heap_image::{Engine, Format, part_by_name};
 use norn_nbd::Address;
 use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
 
 use crate::card::arguments::CardCommand;
+use crate::error::Error;
 use crate::image::Opener;
 use crate::log::Span;
 use crate::log::moment::Moment;
@@ -19,6 +20,8 @@ use crate::{code, nbd};
 const EXAMPLES: &str = "\
 Examples:
   norn heap create heap.img --part stm32l4                   a heap on a simulated part
+  norn heap create heap.img --part stm32l4 --engine log      the same, with the log-structured engine
+  norn heap convert heap.img new.img                         its copy with the other engine
   norn heap check heap.img                                   check every invariant of the heap
   norn heap show heap.img --fields                           list objects and their values
   norn heap dump heap.img                                    list erase units and log entries
@@ -78,6 +81,7 @@ impl Command {
     pub fn opening(&self) -> Option<(PathBuf, Opener)> {
         let (image, opener) = match self {
             Command::Heap(HeapCommand::Check(ImageArgument { image }))
+            | Command::Heap(HeapCommand::Convert(ConvertArguments { old: image, .. }))
             | Command::Heap(HeapCommand::Show(ShowArguments { image, .. }))
             | Command::Heap(HeapCommand::Dump(DumpArguments { image, .. })) => (image, Opener::Heap),
             Command::Log(
@@ -123,6 +127,13 @@ pub enum HeapCommand {
     /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
     /// file. Apart from that only the part's counters change.
     Check(ImageArgument),
+    /// Copy a heap to a new image of the other engine: objects, arrays, headers, roots. The old image is left as it is.
+    ///
+    /// Objects keep their references, because they hold each other's. The engine log cannot give references of slot 0
+    /// and of generation 65535, nor to an array of several sections whose next slots are in use. These are listed, and
+    /// nothing is made, except with --new-references. The copy is audited and compared, object by object, before the
+    /// new image appears, complete.
+    Convert(ConvertArguments),
     /// List roots, objects and arrays, and the part's wear and counters.
     ///
     /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
@@ -141,6 +152,9 @@ pub enum HeapCommand {
     ///
     /// On a part with spare units, the units shown are virtual ones and their physical units; --raw shows the headers
     /// of the physical units. --unit shows identity, assignment, and every descriptor or entry of the log.
+    ///
+    /// Of a log-structured heap, units and records of the newest log are shown, and --unit lists sectors or records;
+    /// which sectors are live is not known with --raw.
     Dump(DumpArguments),
 }
 
@@ -471,32 +485,70 @@ pub struct CreateArguments {
     /// Simulated part that the image is of; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = part_by_name)]
     pub part: PartSpec,
-    /// Spare erase units: 0 for the part as it is; from 1 on, units that fail are replaced. A part whose words can be
-    /// programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
+    /// What keeps the objects: log, whose program units are programmed once, for parts of every kind; or tinystore,
+    /// which clears single bits of programmed words, and needs spare units where a part does not allow that.
+    #[arg(long, value_name = "ENGINE", default_value_t = EngineName::DEFAULT)]
+    engine: EngineName,
+    /// Spare erase units: 0 for the part as it is; from 1 on, units that fail are replaced. With the engine tinystore,
+    /// a part whose words can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
     #[arg(long, value_name = "N")]
     pub spares: Option<u16>,
-    /// Maximum number of records in an object's list. Longer lists make updates cheaper and objects larger.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
-    list_length: u8,
-    /// Whether a flag marks each field that was never set. Creating an object then programs no zeros.
-    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
-    initialization_flags: Switch,
-    /// Maximum number of elements of an array that is stored in one piece, and of a section of a longer array.
-    #[arg(long, value_name = "N", default_value_t = 255, value_parser = clap::value_parser!(u8).range(1..))]
-    array_threshold: u8,
-    /// Maximum number of erase units that the log takes while a transaction is open, from 2 to 8.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=8))]
-    log_units: u8,
-    /// Wear levelling: reclaim a random erase unit once per N reclamations (0 = off).
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    wear_period: u16,
-    /// Whether flipped bits are detected, at the cost of space and programmed words.
-    #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
-    error_detection: Switch,
-    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is
-    /// TinyStore's structure, and so it is with error detection.
-    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
-    delta_records: Switch,
+    /// Settings of the engine tinystore.
+    #[command(flatten)]
+    tinystore: TinyStoreArguments,
+}
+
+/// The engines by name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum EngineName {
+    Log,
+    Tinystore,
+}
+
+impl EngineName {
+    const DEFAULT: EngineName = match Engine::DEFAULT {
+        Engine::Log => EngineName::Log,
+        Engine::TinyStore => EngineName::Tinystore,
+    };
+}
+
+impl std::fmt::Display for EngineName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let engine = match self {
+            EngineName::Log => Engine::Log,
+            EngineName::Tinystore => Engine::TinyStore,
+        };
+        engine.fmt(f)
+    }
+}
+
+/// Settings that only TinyStore's structure has.
+#[derive(Args, Debug)]
+struct TinyStoreArguments {
+    /// Maximum number of records in an object's list, 2 if left out. Longer lists make updates cheaper and objects
+    /// larger. This and what follows are settings of the engine tinystore.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    list_length: Option<u8>,
+    /// Whether a flag marks each field that was never set, on if left out. Creating an object then programs no zeros.
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    initialization_flags: Option<Switch>,
+    /// Maximum number of elements of an array that is stored in one piece, and of a section of a longer array; 255 if
+    /// left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    array_threshold: Option<u8>,
+    /// Maximum number of erase units that the log takes while a transaction is open, from 2 to 8; 2 if left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=8))]
+    log_units: Option<u8>,
+    /// Wear levelling: reclaim a random erase unit once per N reclamations (0 = off), 64 if left out.
+    #[arg(long, value_name = "N")]
+    wear_period: Option<u16>,
+    /// Whether flipped bits are detected, at the cost of space and programmed words; off if left out.
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    error_detection: Option<Switch>,
+    /// Whether lists grow by delta records where few fields change, and transactions change objects in place, on if
+    /// left out; off is TinyStore's structure, and so it is with error detection.
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    delta_records: Option<Switch>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -506,27 +558,71 @@ enum Switch {
 }
 
 impl CreateArguments {
-    /// The configuration that they ask for.
-    pub fn config(&self) -> Config {
+    /// What they ask for.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSetting`] for a setting of another engine.
+    pub fn format(&self) -> Result<Format, Error> {
+        match (self.engine, self.tinystore.first_given()) {
+            (EngineName::Tinystore, _) => Ok(Format::TinyStore(self.tinystore.config())),
+            (EngineName::Log, None) => Ok(Format::Log),
+            (EngineName::Log, Some(option)) => {
+                Err(Error::NoSuchSetting { image: self.image.clone(), option, engine: Engine::Log })
+            }
+        }
+    }
+}
+
+impl TinyStoreArguments {
+    /// The first setting that was given.
+    fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--list-length", self.list_length.is_some()),
+            ("--initialization-flags", self.initialization_flags.is_some()),
+            ("--array-threshold", self.array_threshold.is_some()),
+            ("--log-units", self.log_units.is_some()),
+            ("--wear-period", self.wear_period.is_some()),
+            ("--error-detection", self.error_detection.is_some()),
+            ("--delta-records", self.delta_records.is_some()),
+        ];
+        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
+    }
+
+    fn config(&self) -> Config {
         Config {
-            list_length_max: self.list_length,
+            list_length_max: self.list_length.unwrap_or(2),
             initialization_flags: match self.initialization_flags {
-                Switch::On => InitializationFlags::On,
-                Switch::Off => InitializationFlags::Off,
+                Some(Switch::On) | None => InitializationFlags::On,
+                Some(Switch::Off) => InitializationFlags::Off,
             },
-            array_threshold: self.array_threshold,
-            log_units: self.log_units,
-            wear_period: self.wear_period,
+            array_threshold: self.array_threshold.unwrap_or(255),
+            log_units: self.log_units.unwrap_or(2),
+            wear_period: self.wear_period.unwrap_or(64),
             error_detection: match self.error_detection {
-                Switch::On => ErrorDetection::On,
-                Switch::Off => ErrorDetection::Off,
+                Some(Switch::On) => ErrorDetection::On,
+                Some(Switch::Off) | None => ErrorDetection::Off,
             },
             delta_records: match self.delta_records {
-                Switch::On => DeltaRecords::On,
-                Switch::Off => DeltaRecords::Off,
+                Some(Switch::On) | None => DeltaRecords::On,
+                Some(Switch::Off) => DeltaRecords::Off,
             },
         }
     }
+}
+
+/// What to convert.
+#[derive(Args, Debug)]
+pub struct ConvertArguments {
+    /// Image file of a heap, which is left as it is.
+    pub old: PathBuf,
+    /// Image file to make; there must be none of this name.
+    pub new: PathBuf,
+    /// Simulated part of the new image; that of the old one if left out.
+    #[arg(long, value_name = "NAME", value_parser = part_by_name)]
+    pub part: Option<PartSpec>,
+    /// Give what cannot keep its reference another one, and list both. References to it in fields are not changed.
+    #[arg(long)]
+    pub new_references: bool,
 }
 
 /// What to show.

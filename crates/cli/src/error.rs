@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
-use norn_heap_image::HeapImageError;
+use norn_heap_image::convert::ConversionError;
+use norn_heap_image::{Engine, HeapImageError};
 
 use crate::code::failure::CodeFailure;
 use crate::image::{Opener, explanation};
@@ -23,6 +24,33 @@ pub enum Error {
     /// The heap in an image failed.
     #[error(transparent)]
     Heap(#[from] HeapImageError),
+    /// A heap could not be converted.
+    #[error(transparent)]
+    Conversion(#[from] ConversionError),
+    /// References cannot be kept by a conversion.
+    #[error(
+        "{}: the engine {engine} cannot give these references, {count} of them: nothing was made; --new-references \
+         gives others, but changes no field that holds such a reference",
+        image.display()
+    )]
+    ReferencesNotKept {
+        /// The old image.
+        image: PathBuf,
+        /// The new image's engine.
+        engine: Engine,
+        /// How many.
+        count: usize,
+    },
+    /// A setting that the engine does not have.
+    #[error("{}: {option} is no setting of the engine {engine}", image.display())]
+    NoSuchSetting {
+        /// The image that was to be made.
+        image: PathBuf,
+        /// The option.
+        option: &'static str,
+        /// The engine.
+        engine: Engine,
+    },
     /// The block device in the image failed.
     #[error("{}: {failure}", image.display())]
     Nbd {
@@ -89,7 +117,7 @@ impl Error {
     fn is_refusal(&self) -> bool {
         match self {
             Error::Image(error) => error.is_refusal(),
-            Error::Heap(error) => error.is_refusal(),
+            Error::Heap(error) | Error::Conversion(ConversionError::Image(error)) => error.is_refusal(),
             Error::Log(LogError::Image { failure, .. }) => failure.is_refusal(),
             Error::Nbd { failure, .. } => failure.is_refusal(),
             Error::Code { failure, .. } => failure.is_refusal(),

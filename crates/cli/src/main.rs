@@ -63,6 +63,10 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
             let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
             print(&findings, verdict)
         }
+        Command::Heap(HeapCommand::Convert(arguments)) => {
+            let show = |listed: &str| print(&listed, Verdict::Sound).map(|_| ());
+            print(&heap::convert::run(&arguments, show)?, Verdict::Sound)
+        }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
         Command::Nbd(command) => block_device(command),

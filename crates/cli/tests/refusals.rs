@@ -7,6 +7,7 @@ use norn_code_pager::{Crc32c, ImageWriter, Room};
 use norn_desk::Desk;
 use norn_flash::{Address, Block, EraseUnit, Label, LabelDevice, NandLabel, Nor, NorLabel, NorPartition, TenantKind};
 use norn_flash_sim::{NandSim, NorSim, catalogue, nand_catalogue};
+use norn_log_heap::{Layout, LogHeap};
 use norn_nor_store::format::{IDENTITY_BYTES, Identity};
 use norn_object_heap::{Config, Heap};
 use norn_ordered_index::{FatList, OrderedIndex, Settings, Varying, VaryingList, codes, fat_list};
@@ -74,6 +75,15 @@ fn cases() -> Vec<Case> {
             opened_by: &[Group::Heap],
             holds: "it holds an overlay for limited parts on 256 units of",
             named: Some("norn heap check once.img"),
+        },
+        Case {
+            image: "log-structured.img",
+            make: |desk, image| {
+                drop(desk.succeed(&format!("heap create {image} --part stm32l4 --engine log")));
+            },
+            opened_by: &[Group::Heap],
+            holds: "it holds a log-structured heap on 256 units of 2048 bytes",
+            named: Some("norn heap check log-structured.img"),
         },
         Case {
             image: "log.img",
@@ -156,6 +166,11 @@ fn cases() -> Vec<Case> {
             "it holds an object heap on 56 units of 8192 bytes",
         ),
         refused(
+            "torn-log-heap.img",
+            make_a_torn_log_structured_heap,
+            "a log-structured heap on 56 units of 8192 bytes",
+        ),
+        refused(
             "empty.img",
             |desk, image| desk.write(image, ""),
             "not an image of a simulated part: the file is empty",
@@ -229,6 +244,21 @@ fn make_a_newer_heap(desk: &Desk, image: &str) {
         let bytes: [u8; IDENTITY_BYTES] = device.peek(part.start_of(unit), IDENTITY_BYTES).try_into().unwrap();
         let identity = Identity { version: 9, ..Identity::decode(&bytes).unwrap() };
         device.poke(part.start_of(unit), &identity.encode());
+    }
+}
+
+/// Without the head of its log's unit, but with those of others.
+fn make_a_torn_log_structured_heap(desk: &Desk, image: &str) {
+    desk.succeed(&format!("heap create {image} --engine log"));
+    let mut device = NorSim::open_image(&desk.path(image)).unwrap();
+    let mut heap = LogHeap::<_, 64>::mount(&mut device).unwrap();
+    heap.create(Layout::uniform(2, 4)).unwrap();
+    let part = device.part();
+    for start in (0..part.unit_count).map(|unit| part.start_of(EraseUnit(unit))) {
+        let head = device.peek(start, 24);
+        if head.starts_with(b"NLH1") && head[16] == 3 {
+            device.poke(start, &[0; 24]);
+        }
     }
 }
 

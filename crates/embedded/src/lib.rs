@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | [`flash`] | always there | the contracts that a driver implements: `Nor`, `Nand`, `Eeprom` | |
 //! | [`heap`] | `heap`, default | transactional objects and arrays | NOR |
+//! | [`log_heap`] | `log-heap` | the same interface, for parts whose program units are programmed once | NOR |
 //! | [`index`] | `index`, default | sorted maps in about a hundred bytes of RAM | NOR |
 //! | [`remap`] | `remap` | the layer for parts whose words are programmed once or twice, and spare units | NOR |
 //! | [`disk`] | `disk` | a block device, with tasks that never wait for its garbage collection | NAND |
@@ -34,6 +35,8 @@ mod recognition;
 #[cfg(feature = "code")]
 pub use norn_code_pager as code;
 pub use norn_flash as flash;
+#[cfg(feature = "log-heap")]
+pub use norn_log_heap as log_heap;
 #[cfg(feature = "disk")]
 pub use norn_nand_ftl as disk;
 #[cfg(feature = "remap")]

@@ -43,7 +43,7 @@ impl fmt::Display for PartContent {
 /// Shows `visit` what a NOR part holds: its label, then each tenant in the label's order; without a label, each format
 /// that is found on the whole part. A part of which nothing is known is shown nothing of.
 ///
-/// Cost: at most 512 bytes read for the label, and 80 bytes of each unit.
+/// Cost: at most 512 bytes read for the label, and 104 bytes of each unit.
 ///
 /// ```
 /// use norn_embedded::flash::{Label, LabelDevice, NorLabel, NorPartition, TenantKind};
@@ -127,10 +127,12 @@ fn keep_first(found: &mut Option<Recognised>, recognised: Recognised) {
     found.get_or_insert(recognised);
 }
 
-#[cfg_attr(not(any(feature = "remap", feature = "heap", feature = "index")), expect(unused))]
+#[cfg_attr(not(any(feature = "remap", feature = "log-heap", feature = "heap", feature = "index")), expect(unused))]
 fn visit_nor_formats<D: Nor>(device: &mut D, mut visit: impl FnMut(Recognised)) -> Result<(), D::Error> {
     #[cfg(feature = "remap")]
     norn_nor_remap::recognise(device)?.into_iter().for_each(&mut visit);
+    #[cfg(feature = "log-heap")]
+    norn_log_heap::recognise(device)?.into_iter().for_each(&mut visit);
     #[cfg(feature = "heap")]
     norn_object_heap::recognise(device)?.into_iter().for_each(&mut visit);
     #[cfg(feature = "index")]

@@ -117,6 +117,14 @@ impl NorSim {
         Ok(sim)
     }
 
+    /// Writes the part as it is to a new image file, which appears when it is complete. The file does not follow it.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be made.
+    pub fn save_image(&self, path: &Path) -> Result<(), ImageError> {
+        Image::create(path, &self.spec, &self.instrument.state(), &self.units).map(drop)
+    }
+
     /// What the part is.
     pub fn spec(&self) -> &PartSpec {
         &self.spec

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
+use norn_heap::{AccessError, CreateError, ObjectHeap, StoreError, TransactionError, Violation};
 use norn_nor_remap::RemapMountError;
-use norn_object_heap::{AccessError, CreateError, MountError, MountRefusal, StoreError, TransactionError, Violation};
+use norn_object_heap::{MountError, MountRefusal};
 
-use crate::part::{ImageHeap, PartError};
+use crate::heap::ImageHeap;
+use crate::part::PartError;
 
 /// Why a heap in an image file could not be made or used.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +35,12 @@ pub enum HeapFailure {
     /// Mounting.
     #[error("cannot be mounted: {0}")]
     Mount(MountError<PartError>),
+    /// Formatting a log-structured heap.
+    #[error("cannot be formatted: {0}")]
+    LogFormat(norn_log_heap::MountError<PartError>),
+    /// Mounting a log-structured heap.
+    #[error("cannot be mounted: {0}")]
+    LogMount(norn_log_heap::MountError<PartError>),
     /// Formatting a `Remap`.
     #[error("cannot be formatted: {0}")]
     RemapFormat(RemapMountError<SimError>),
@@ -71,6 +79,7 @@ impl HeapFailure {
     pub fn is_refusal(&self) -> bool {
         match self {
             HeapFailure::Mount(error) => !matches!(error, MountError::Device(_)),
+            HeapFailure::LogMount(error) => !matches!(error, norn_log_heap::MountError::Device(_)),
             HeapFailure::Remap(error) => !matches!(error, RemapMountError::Device(_)),
             _ => false,
         }
@@ -81,6 +90,9 @@ impl HeapFailure {
         match self {
             HeapFailure::Format(error) | HeapFailure::Mount(error) => {
                 *error == MountError::Device(PartError::Device(SimError::PowerLost))
+            }
+            HeapFailure::LogFormat(error) | HeapFailure::LogMount(error) => {
+                *error == norn_log_heap::MountError::Device(PartError::Device(SimError::PowerLost))
             }
             HeapFailure::Remap(error) => *error == RemapMountError::Device(SimError::PowerLost),
             failure => failure.store_error() == Some(&StoreError::Device(PartError::Device(SimError::PowerLost))),
@@ -93,6 +105,7 @@ impl HeapFailure {
             HeapFailure::Mount(error) => {
                 matches!(error, MountError::Corrupted(_) | MountError::Refused(MountRefusal::Unrecoverable))
             }
+            HeapFailure::LogMount(error) => matches!(error, norn_log_heap::MountError::Corrupted(_)),
             HeapFailure::Remap(error) => matches!(error, RemapMountError::Corrupted(_)),
             HeapFailure::Access(AccessError::Stale(_) | AccessError::WrongKind(_)) => true,
             HeapFailure::Access(AccessError::OutOfRange { .. } | AccessError::WrongWidth { .. }) => true,

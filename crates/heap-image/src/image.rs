@@ -4,22 +4,31 @@ use std::path::Path;
 
 use norn_flash::{EraseUnit, Nor, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec};
+use norn_heap::StoreError;
+use norn_log_heap::LogHeapIn;
 use norn_nor_remap::{Remap, RemapConfig};
-use norn_object_heap::Config;
+use norn_object_heap::HeapIn;
 
+use crate::engine::{Engine, Format};
 use crate::failure::{HeapFailure, HeapImageError};
-use crate::part::{ImageHeap, Part};
+use crate::heap::ImageHeap;
+use crate::part::Part;
 
-/// Makes an image file with an empty heap; below it a `Remap` with `spares` spare units, by default one where the
-/// part's words may be programmed a limited number of times, and none elsewhere. A file that cannot be formatted is not
-/// left behind.
+/// Makes an image file with an empty heap; below it a `Remap` with `spares` spare units. By default there is one spare
+/// where the engine is TinyStore's and the part's words may be programmed a limited number of times, and else no
+/// `Remap`. A file that cannot be formatted is not left behind.
 ///
 /// # Errors
 /// When the file exists, cannot be made, or its part is not suitable for a heap.
-pub fn create(image: &Path, part: PartSpec, config: Config, spares: Option<u16>) -> Result<NorSim, HeapImageError> {
+pub fn create(
+    image: &Path,
+    part: PartSpec,
+    format: impl Into<Format>,
+    spares: Option<u16>,
+) -> Result<NorSim, HeapImageError> {
     let mut device = NorSim::create_image(image, part)?;
-    match format(&mut device, config, spares) {
-        Ok(()) => Ok(device),
+    match formatted(&mut device, format.into(), spares) {
+        Ok(_) => Ok(device),
         Err(failure) => {
             drop(device);
             // The failure to format is the news; a file that stays is refused by name the next time.
@@ -29,16 +38,22 @@ pub fn create(image: &Path, part: PartSpec, config: Config, spares: Option<u16>)
     }
 }
 
-fn format(device: &mut NorSim, config: Config, spares: Option<u16>) -> Result<(), HeapFailure> {
-    let limited = device.spec().part.reprogramming != Reprogramming::Unlimited;
-    let part = match spares.unwrap_or(u16::from(limited)) {
-        0 if !limited => Part::Direct(device),
+/// An empty heap on a device, as of [`create`].
+pub(crate) fn formatted(
+    device: &mut NorSim,
+    format: Format,
+    spares: Option<u16>,
+) -> Result<ImageHeap<'_>, HeapFailure> {
+    let needs_remap =
+        format.engine() == Engine::TinyStore && device.spec().part.reprogramming != Reprogramming::Unlimited;
+    let part = match spares.unwrap_or(u16::from(needs_remap)) {
+        0 if !needs_remap => Part::Direct(device),
         spare_units => {
             let remap = Remap::format(device, RemapConfig { spare_units }).map_err(HeapFailure::RemapFormat)?;
             Part::Remapped(Box::new(remap))
         }
     };
-    ImageHeap::format(part, config).map(|_| ()).map_err(HeapFailure::Format)
+    format_part(part, format)
 }
 
 /// Mounts the heap of a device, which completes or undoes what a power cut interrupted.
@@ -46,7 +61,39 @@ fn format(device: &mut NorSim, config: Config, spares: Option<u16>) -> Result<()
 /// # Errors
 /// What is wrong with the heap.
 pub fn mount(device: &mut NorSim) -> Result<ImageHeap<'_>, HeapFailure> {
-    ImageHeap::mount(Part::mount(device).map_err(HeapFailure::Remap)?).map_err(HeapFailure::Mount)
+    mount_part(Part::mount(device).map_err(HeapFailure::Remap)?)
+}
+
+fn format_part(part: Part<'_>, format: Format) -> Result<ImageHeap<'_>, HeapFailure> {
+    let count = usize::from(part.part().unit_count);
+    Ok(match format {
+        Format::Log => {
+            let rows = vec![norn_log_heap::UnitRow::UNUSED; count];
+            ImageHeap::Log(Box::new(LogHeapIn::format_in(part, rows).map_err(HeapFailure::LogFormat)?))
+        }
+        Format::TinyStore(config) => {
+            let rows = vec![norn_object_heap::UnitRow::UNUSED; count];
+            ImageHeap::TinyStore(Box::new(HeapIn::format_in(part, rows, config).map_err(HeapFailure::Format)?))
+        }
+    })
+}
+
+/// Mounts the heap of a part, of whichever engine it is.
+fn mount_part(mut part: Part<'_>) -> Result<ImageHeap<'_>, HeapFailure> {
+    let count = usize::from(part.part().unit_count);
+    part.freeze_counters();
+    let engine = Engine::of(&mut part);
+    part.thaw_counters();
+    Ok(match engine.map_err(StoreError::Device)? {
+        Engine::Log => {
+            let rows = vec![norn_log_heap::UnitRow::UNUSED; count];
+            ImageHeap::Log(Box::new(LogHeapIn::mount_in(part, rows).map_err(HeapFailure::LogMount)?))
+        }
+        Engine::TinyStore => {
+            let rows = vec![norn_object_heap::UnitRow::UNUSED; count];
+            ImageHeap::TinyStore(Box::new(HeapIn::mount_in(part, rows).map_err(HeapFailure::Mount)?))
+        }
+    })
 }
 
 /// The erase units of the part that the heap sees.

@@ -1,20 +1,16 @@
 //! The part under a heap: a simulated one, directly or below a `Remap`.
 //!
-//! A part whose words may be programmed a limited number of times is always below a `Remap`; any other is when a unit
-//! of it has a header that says so.
+//! A part is below a `Remap` when a unit of it has a header that says so. One whose words may be programmed a limited
+//! number of times is, too, unless it holds a log-structured heap, which needs none.
 
 use std::ops::{Deref, DerefMut};
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, SimError};
 use norn_nor_remap::{Remap, RemapError, RemapMountError};
-use norn_object_heap::Heap;
 
-/// Most erase units of a part: eight bytes each in the heap's unit table.
+/// Most erase units of a part.
 pub const UNITS_MAX: usize = 1024;
-
-/// A heap whose image stays open when the heap is dropped, as after a power cut.
-pub type ImageHeap<'a> = Heap<Part<'a>, UNITS_MAX>;
 
 /// A simulated part below a `Remap`.
 pub type Remapped<'a> = Remap<&'a mut NorSim, UNITS_MAX>;
@@ -33,13 +29,18 @@ pub enum Part<'a> {
 /// # Errors
 /// The device's.
 pub fn is_remapped(device: &mut NorSim) -> Result<bool, SimError> {
-    if device.spec().part.reprogramming != Reprogramming::Unlimited {
+    device.freeze_counters();
+    let recognised = has_remap(device);
+    device.thaw_counters();
+    recognised
+}
+
+fn has_remap(device: &mut NorSim) -> Result<bool, SimError> {
+    if norn_nor_remap::recognise(device)?.is_some() {
         return Ok(true);
     }
-    device.freeze_counters();
-    let recognised = norn_nor_remap::recognise(device);
-    device.thaw_counters();
-    Ok(recognised?.is_some())
+    let is_limited = device.spec().part.reprogramming != Reprogramming::Unlimited;
+    Ok(is_limited && norn_log_heap::recognise(device)?.is_none())
 }
 
 impl<'a> Part<'a> {

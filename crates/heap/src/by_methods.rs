@@ -25,9 +25,11 @@ macro_rules! object_heap_by_methods {
             info(reference: $crate::Ref) -> $crate::Info, AccessError;
             get_field(reference: $crate::Ref, index: usize, buffer: &mut [u8]) -> (), AccessError;
             put_field(reference: $crate::Ref, index: usize, value: &[u8]) -> (), AccessError;
+            put_fields(reference: $crate::Ref, first: usize, values: &[u8]) -> (), AccessError;
             array_load(reference: $crate::Ref, index: usize, buffer: &mut [u8]) -> (), AccessError;
             array_store(reference: $crate::Ref, index: usize, value: &[u8]) -> (), AccessError;
             array_read(array: $crate::Ref, first: usize, buffer: &mut [u8]) -> (), AccessError;
+            array_write(array: $crate::Ref, first: usize, values: &[u8]) -> (), AccessError;
             array_fill_non_atomic(to: $crate::Elements, value: &[u8]) -> (), AccessError;
             array_copy_non_atomic(from: $crate::Elements, to: ($crate::Ref, usize)) -> (), AccessError;
             array_copy(from: $crate::Elements, to: ($crate::Ref, usize)) -> (), AccessError;

@@ -69,6 +69,39 @@ impl<E> From<StoreError<E>> for CreateError<E> {
     }
 }
 
+/// Why nothing was created at a reference that the caller had chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlacementError<E> {
+    /// This reference cannot be given: its slot, or one that an array would take after it, is in use, or the engine
+    /// never gives such a reference.
+    Unavailable(Ref),
+    /// As of a creation.
+    Create(CreateError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for PlacementError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlacementError::Unavailable(reference) => write!(f, "{reference} cannot be given to anything here"),
+            PlacementError::Create(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for PlacementError<E> {}
+
+impl<E> From<CreateError<E>> for PlacementError<E> {
+    fn from(error: CreateError<E>) -> Self {
+        PlacementError::Create(error)
+    }
+}
+
+impl<E> From<StoreError<E>> for PlacementError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        PlacementError::Create(CreateError::Store(error))
+    }
+}
+
 /// Why an access failed. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessError<E> {

@@ -34,7 +34,7 @@ mod pointer;
 mod reference;
 
 pub use collection::Collected;
-pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
+pub use error::{AccessError, CollectError, CreateError, PlacementError, PointerError, TransactionError};
 pub use layout::{Elements, Info, Kind, Layout, Representation, Widths};
 pub use norn_flash::{StoreError, Violation};
 pub use object_heap::{NAME_BYTES_MAX, ObjectHeap};

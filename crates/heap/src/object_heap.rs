@@ -76,6 +76,14 @@ pub trait ObjectHeap {
     /// As [`get_field`](Self::get_field); `Full` among the store's.
     fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<Self::DeviceError>>;
 
+    /// Sets the fields of an object from `first` on to the values that follow each other in `values`: all of them or
+    /// none.
+    ///
+    /// # Errors
+    /// As [`put_field`](Self::put_field); `WrongWidth` where the values end within a field.
+    fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8])
+    -> Result<(), AccessError<Self::DeviceError>>;
+
     /// Reads element `index` of an array into `buffer`, which has its width.
     ///
     /// # Errors
@@ -100,6 +108,13 @@ pub trait ObjectHeap {
     /// As [`get_field`](Self::get_field); `WrongWidth` where the buffer ends within an element.
     fn array_read(&mut self, array: Ref, first: usize, buffer: &mut [u8])
     -> Result<(), AccessError<Self::DeviceError>>;
+
+    /// Sets the elements of an array from `first` on to the values that follow each other in `values`: all of them or
+    /// none.
+    ///
+    /// # Errors
+    /// As [`put_field`](Self::put_field); `WrongWidth` where the values end within an element.
+    fn array_write(&mut self, array: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<Self::DeviceError>>;
 
     /// Gives every element of a range the same value. Whether each element is changed atomically, the engine says; the
     /// range is not.

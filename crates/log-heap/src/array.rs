@@ -56,14 +56,20 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// `NoReferences` where there are not so many free ones in a row; the store's, `Full` among them.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         self.expect_running()?;
-        let layout = Layout::uniform(count, width).with_header(header);
-        if count > 0 && width > 0 && header.len() <= HEADER_MAX {
-            let is_small = count.saturating_mul(usize::from(width)) <= SECTION_BYTES_MAX;
-            if !is_small || matches!(self.header_of(&layout), Err(CreateError::TooLarge { .. })) {
-                return self.create_split(count, width, header);
-            }
+        if self.is_split(count, width, header) {
+            return self.create_split(count, width, header);
         }
-        self.create_as(layout, Class::Array)
+        self.create_as(Layout::uniform(count, width).with_header(header), Class::Array)
+    }
+
+    /// Whether an array takes more than one sector.
+    pub(crate) fn is_split(&self, count: usize, width: u8, header: &[u8]) -> bool {
+        if count == 0 || width == 0 || header.len() > HEADER_MAX {
+            return false;
+        }
+        let layout = Layout::uniform(count, width).with_header(header);
+        let is_small = count.saturating_mul(usize::from(width)) <= SECTION_BYTES_MAX;
+        !is_small || matches!(self.header_of(&layout), Err(CreateError::TooLarge { .. }))
     }
 
     fn create_split(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
@@ -158,8 +164,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 
     /// Elements of a section, at least one.
-    fn section_elements(&mut self, width: u8) -> u8 {
-        let geometry = self.reclamation().objects.map.space.log.units.geometry();
+    pub(crate) fn section_elements(&self, width: u8) -> u8 {
+        let geometry = self.log().units.geometry();
         let granules = (geometry.room() / SECTIONS_OF_UNIT).max(geometry.granules(HEADER_BYTES) + 1);
         let bytes = (granules * geometry.granule_bytes - HEADER_BYTES).min(SECTION_BYTES_MAX as u32);
         (bytes / u32::from(width)).max(1) as u8

@@ -33,6 +33,14 @@ impl Array {
             _ => Err(AccessError::OutOfRange { count: self.shape.count }),
         }
     }
+
+    /// How many elements `bytes` are.
+    fn whole_elements<E>(&self, bytes: &[u8]) -> Result<usize, AccessError<E>> {
+        match bytes.len() % self.width() {
+            0 => Ok(bytes.len() / self.width()),
+            _ => Err(AccessError::WrongWidth { width: u32::from(self.shape.width) }),
+        }
+    }
 }
 
 /// The part of a range in one sector.
@@ -53,6 +61,8 @@ enum Values<'a> {
     Fill(&'a [u8]),
     /// Each to an element of another range.
     Copy(Elements),
+    /// To these, one after the other.
+    Bytes(&'a [u8]),
 }
 
 impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
@@ -92,10 +102,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` for a buffer of no whole elements; the store's.
     pub fn array_read(&mut self, array: Ref, first: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
         let array = self.array(array)?;
-        let count = buffer.len() / array.width();
-        expect_width(buffer.len() % array.width(), 0)
-            .map_err(|_: AccessError<D::Error>| AccessError::WrongWidth { width: u32::from(array.shape.width) })?;
-        array.expect(first, count)?;
+        array.expect(first, array.whole_elements(buffer)?)?;
         self.read(&array, first, buffer)
     }
 
@@ -137,16 +144,21 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// As `array_copy_non_atomic`, but nothing was changed.
     pub fn array_copy(&mut self, from: Elements, to: (Ref, usize)) -> Result<(), AccessError<D::Error>> {
         let to = self.expect_copy(from, to)?;
-        let array = self.array(to.array)?;
-        let is_one = to.count == 0 || piece(&array, to.first, to.count, 0).count == to.count;
-        if is_one || self.in_transaction() {
-            let copied = self.set_pieces(to, Values::Copy(from));
-            return self.undone_on_failure(copied);
-        }
-        self.begin().map_err(into_access)?;
-        let copied = self.set_pieces(to, Values::Copy(from));
-        self.undone_on_failure(copied)?;
-        self.commit().map_err(into_access)
+        self.set_whole(to, Values::Copy(from))
+    }
+
+    /// Makes the elements of an array from `first` on the values in `values`: all of them or none.
+    ///
+    /// Cost: as [`array_fill_non_atomic`](Self::array_fill_non_atomic); in several sections a transaction, with room
+    /// for what each was before.
+    ///
+    /// # Errors
+    /// As `array_fill_non_atomic`, but nothing was changed; `WrongWidth` where the values end within an element.
+    pub fn array_write(&mut self, array: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
+        let named = self.array(array)?;
+        let count = named.whole_elements(values)?;
+        named.expect(first, count)?;
+        self.set_whole(Elements { array, first, count }, Values::Bytes(values))
     }
 
     /// Compares elements of `from` with as many of `to`, an array and the index of the first: byte by byte without
@@ -188,6 +200,20 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         done
     }
 
+    /// Sets a range: all of it or nothing.
+    fn set_whole(&mut self, to: Elements, values: Values<'_>) -> Result<(), AccessError<D::Error>> {
+        let array = self.array(to.array)?;
+        let is_one = to.count == 0 || piece(&array, to.first, to.count, 0).count == to.count;
+        if is_one || self.in_transaction() {
+            let set = self.set_pieces(to, values);
+            return self.undone_on_failure(set);
+        }
+        self.begin().map_err(into_access)?;
+        let set = self.set_pieces(to, values);
+        self.undone_on_failure(set)?;
+        self.commit().map_err(into_access)
+    }
+
     fn set_pieces(&mut self, to: Elements, values: Values<'_>) -> Result<(), AccessError<D::Error>> {
         let array = self.array(to.array)?;
         // Upwards, unless that would overwrite what is still to be read.
@@ -219,6 +245,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
                 let source = self.array(from.array)?;
                 self.read(&source, from.first + piece.done, bytes)?;
             }
+            Values::Bytes(values) => bytes.copy_from_slice(&values[piece.done * array.width()..][..bytes.len()]),
         }
         let sector = self.section(&array, piece.section)?;
         match piece.count {

@@ -125,6 +125,11 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.slot_hint = SLOT_FIRST;
     }
 
+    /// Looks for a free slot from this one on the next time.
+    pub(crate) fn look_for_slots_from(&mut self, slot: u32) {
+        self.slot_hint = slot;
+    }
+
     pub(crate) fn reclamation(&mut self) -> &mut Reclamation<D, M> {
         &mut self.reclamation
     }
@@ -437,6 +442,10 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
         self.expect_running()?;
         let sector = self.find_object(reference)?;
+        if values.is_empty() {
+            self.field(&sector, first)?;
+            return Ok(());
+        }
         self.set_range(sector, first, values)
     }
 
@@ -530,7 +539,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         if width < bytes {
             return Err(AccessError::OutOfRange { count: u32::from(sector.header.count) });
         }
-        expect_width(bytes as usize, width)?;
+        if width > bytes {
+            return Err(AccessError::WrongWidth { width: end.width });
+        }
         Ok(Extent { at: start.at, width })
     }
 

@@ -38,6 +38,7 @@ mod collect;
 mod elements;
 pub mod format;
 mod heap;
+pub mod inspection;
 mod log;
 mod map;
 mod marks;
@@ -45,7 +46,9 @@ mod medium;
 mod mount;
 mod notes;
 mod object;
+mod placed;
 mod reclaim;
+mod recognition;
 mod root;
 mod shape;
 mod space;
@@ -56,7 +59,8 @@ pub use collect::{Tracer, TracerIn};
 pub use heap::{LogHeap, LogHeapIn, SectorInfo};
 pub use norn_flash::MountError;
 pub use norn_heap::{
-    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap, Ref,
-    StoreError, TransactionError, Violation, Widths,
+    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap,
+    PlacementError, Ref, StoreError, TransactionError, Violation, Widths,
 };
+pub use recognition::recognise;
 pub use units::{UnitRow, UnitRows};

@@ -156,6 +156,11 @@ impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
         self.log_mut().advance_serial();
     }
 
+    /// Makes `next` what [`next_serial`](Self::next_serial) returns; durable with the next commit.
+    pub fn set_next_serial(&mut self, next: u32) {
+        self.log_mut().set_next_serial(next);
+    }
+
     /// The open version of one of the store's own trees.
     pub fn tree(&self, tree: TreeId) -> TreeRoot {
         self.log().root(tree)

@@ -338,6 +338,11 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         Err(CreateError::NoReferences)
     }
 
+    /// Looks for a free slot from this one on the next time.
+    pub(crate) fn look_for_slots_from(&mut self, slot: u32) {
+        self.slot_hint = slot;
+    }
+
     /// Notes that the lowest free slot was taken.
     pub(crate) fn slot_is_taken(&mut self, slot: u32) {
         self.slot_hint = slot + 1;

@@ -105,6 +105,7 @@ mod list;
 mod name;
 mod notify;
 mod object;
+mod placed;
 mod pointer;
 mod range;
 mod root;
@@ -118,7 +119,7 @@ pub use heap::HeapIn;
 pub use norn_flash::{StoreError, Violation};
 pub use norn_heap::{
     AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, Listener, NAME_BYTES_MAX,
-    ObjectHeap, PhysicalPointer, PointerError, Ref, Representation, TransactionError, Widths,
+    ObjectHeap, PhysicalPointer, PlacementError, PointerError, Ref, Representation, TransactionError, Widths,
 };
 pub use norn_nor_store::{
     AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr, UnitRow,

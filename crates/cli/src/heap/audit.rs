@@ -3,17 +3,18 @@
 use std::fmt;
 use std::path::Path;
 
-use norn_flash::{Collected, Nor};
+use norn_flash::Nor;
 use norn_flash_sim::NorSim;
-use norn_heap_image::{HeapFailure, ImageHeap, audit, mount};
+use norn_heap::{Kind, ObjectHeap, Violation};
+use norn_heap_image::{Audited, Engine, HeapFailure, ImageHeap, audit, mount};
 use norn_nor_store::Role;
-use norn_object_heap::{Kind, Violation};
 
 use crate::error::Error;
 use norn_flash_sim::WearSummary;
 
 /// What a check found.
 pub struct Findings {
+    engine: Engine,
     objects: usize,
     arrays: usize,
     roots: usize,
@@ -29,10 +30,15 @@ pub struct Findings {
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "engine        {}", self.engine)?;
         writeln!(f, "objects       {}", self.objects)?;
         writeln!(f, "arrays        {}", self.arrays)?;
         writeln!(f, "roots         {}", self.roots)?;
-        writeln!(f, "bytes in use  {}, with descriptors", self.used_bytes)?;
+        let included = match self.engine {
+            Engine::Log => "tails and map nodes",
+            Engine::TinyStore => "descriptors",
+        };
+        writeln!(f, "bytes in use  {}, with {included}", self.used_bytes)?;
         writeln!(f, "free units    {} of {}", self.free_units, self.units)?;
         writeln!(f, "erase counts  {}", self.wear)?;
         writeln!(f, "violations    {}", self.violations.len())?;
@@ -53,16 +59,27 @@ pub fn check(image: &Path) -> Result<Findings, Error> {
 
 fn findings(device: &mut NorSim, wear: WearSummary) -> Result<Findings, HeapFailure> {
     let mut heap = mount(device)?;
-    let Collected { violations, notices, .. } = audit(&mut heap)?;
+    let Audited { violations, notices } = audit(&mut heap)?;
     let units = usize::from(heap.device().part().unit_count);
-    let free_units = norn_heap_image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
-    let used_bytes = heap.store().used_bytes();
+    let (used_bytes, free_units) = use_of(&heap);
+    let engine = heap.engine();
     let mut findings =
-        Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations, notices };
+        Findings { engine, objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations, notices };
     // A heap with violations may not let itself be counted; they are the news then.
     match count(&mut heap, &mut findings) {
         Err(failure) if findings.violations.is_empty() => Err(failure.placed(&heap)),
         _ => Ok(findings),
+    }
+}
+
+/// Bytes in use, and free units.
+fn use_of(heap: &ImageHeap<'_>) -> (u64, usize) {
+    match heap {
+        ImageHeap::Log(heap) => (heap.live_bytes(), heap.free_units() as usize),
+        ImageHeap::TinyStore(tinystore) => {
+            let is_free = |&unit: &_| tinystore.store().role(unit) == Role::Free;
+            (tinystore.store().used_bytes(), norn_heap_image::units(heap).filter(is_free).count())
+        }
     }
 }
 

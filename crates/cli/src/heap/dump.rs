@@ -1,17 +1,18 @@
 //! `norn heap dump`: what is in each erase unit, and the entries of the log; or one unit in full.
 //!
 //! Everything is decoded from the cells, so that a heap that was mounted before and one that cannot be mounted are
-//! shown alike. Of a heap on a `Remap` the virtual part is shown, and where its units are; raw, the headers of the
-//! physical units.
+//! shown alike; but what is live in a log-structured heap, only its mount finds out. Of a heap on a `Remap` the
+//! virtual part is shown, and where its units are; raw, the headers of the physical units.
 
 use std::path::Path;
 
-use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, SimError};
-use norn_heap_image::{HeapFailure, is_remapped, mount};
+use norn_heap_image::{Engine, HeapFailure, ImageHeap, is_remapped, mount};
 use norn_nor_store::format::{FORMAT_VERSION, HEADER_BYTES};
 
 use crate::error::Error;
+pub use crate::heap::extent::Extent;
+use crate::heap::log_units::{self, Live};
 use crate::heap::raw_unit::{Purpose, RawUnit, Sectors};
 use crate::heap::remap_dump::{self, homes_text, remap_of, virtual_part};
 use crate::heap::unit_detail::{log_table, unit_text};
@@ -24,15 +25,6 @@ pub enum Before {
     Mount,
     /// Nothing: the image is shown as it is.
     Nothing,
-}
-
-/// What is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// A row for each unit, and the log.
-    Units,
-    /// One unit in full.
-    Unit(EraseUnit),
 }
 
 /// The image's units and log as text, or one unit.
@@ -54,19 +46,36 @@ pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Erro
     }
     if before == Before::Mount {
         let mut heap = mount(&mut device).map_err(failed)?;
+        let live = match &mut heap {
+            ImageHeap::Log(heap) => Some(Live::of(heap, extent).map_err(|failure| failed(failure.into()))?),
+            ImageHeap::TinyStore(_) => None,
+        };
         if let Some(remap) = remap_of(heap.device_mut()) {
             let virtual_part = virtual_part(remap).map_err(failed)?;
             expect_units(&virtual_part, image, extent)?;
-            return Ok(dump_cells(&virtual_part, extent) + &homes_text(remap));
+            return Ok(dump_cells(&virtual_part, extent, live.as_ref()) + &homes_text(remap));
         }
+        drop(heap);
+        return Ok(dump_cells(&device, extent, live.as_ref()));
     }
-    Ok(dump_cells(&device, extent))
+    let live = (engine_of(&mut device) == Engine::Log).then(Live::default);
+    Ok(dump_cells(&device, extent, live.as_ref()))
 }
 
-fn dump_cells(device: &NorSim, extent: Extent) -> String {
-    match extent {
-        Extent::Units => format!("{}{}{}", units_text(device), newer_text(device), log_text(device)),
-        Extent::Unit(unit) => unit_text(&RawUnit::new(device, unit)),
+fn engine_of(device: &mut NorSim) -> Engine {
+    device.freeze_counters();
+    // A simulated part whose power is on reads every address that it has.
+    let engine = Engine::of(device).unwrap_or(Engine::TinyStore);
+    device.thaw_counters();
+    engine
+}
+
+/// `live` is of a log-structured heap; without it the cells are taken for those of TinyStore's structure.
+fn dump_cells(device: &NorSim, extent: Extent, live: Option<&Live>) -> String {
+    match (extent, live) {
+        (_, Some(live)) => log_units::dump(device, extent, live),
+        (Extent::Units, None) => format!("{}{}{}", units_text(device), newer_text(device), log_text(device)),
+        (Extent::Unit(unit), None) => unit_text(&RawUnit::new(device, unit)),
     }
 }
 

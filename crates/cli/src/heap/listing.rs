@@ -5,8 +5,9 @@ use std::path::Path;
 
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::NorSim;
-use norn_heap_image::{HeapFailure, ImageHeap, Part, PartError, mount};
-use norn_object_heap::{AccessError, DeltaRecords, Info, InitializationFlags, Kind, Ref};
+use norn_heap::{Info, Kind, ObjectHeap, Ref};
+use norn_heap_image::{HeapFailure, ImageHeap, Part, TinyStoreHeap, mount};
+use norn_object_heap::{DeltaRecords, InitializationFlags};
 
 use crate::error::Error;
 use crate::part_text::part_text;
@@ -59,13 +60,13 @@ fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, Heap
         ("Fields", Side::Right),
         ("Data bytes", Side::Right),
         ("Header bytes", Side::Right),
-        ("Records", Side::Right),
+        (pieces_title(heap), Side::Right),
     ]);
     let mut contents = String::new();
     let mut after = None;
     while let Some(reference) = heap.next_object(after)? {
         let info = heap.info(reference)?;
-        objects.add_row(row(reference, &info, heap.list_info(reference)?.records));
+        objects.add_row(row(reference, &info, pieces(heap, reference)?));
         if values == Values::Hexadecimal {
             contents += &contents_text(heap, reference, &info)?;
         }
@@ -74,7 +75,22 @@ fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, Heap
     Ok(if objects.is_empty() { "No objects.\n".to_owned() } else { text(&objects) + REFERENCES + &contents })
 }
 
-fn row(reference: Ref, info: &Info, records: usize) -> [String; 6] {
+/// What an object or array is kept in: TinyStore's records, or the sectors of a log-structured heap.
+fn pieces_title(heap: &ImageHeap<'_>) -> &'static str {
+    match heap {
+        ImageHeap::Log(_) => "Sectors",
+        ImageHeap::TinyStore(_) => "Records",
+    }
+}
+
+fn pieces(heap: &mut ImageHeap<'_>, reference: Ref) -> Result<usize, HeapFailure> {
+    Ok(match heap {
+        ImageHeap::Log(heap) => heap.sector_info(reference)?.sections as usize + 1,
+        ImageHeap::TinyStore(heap) => heap.list_info(reference)?.records,
+    })
+}
+
+fn row(reference: Ref, info: &Info, pieces: usize) -> [String; 6] {
     let kind = match info.kind {
         Kind::Object => "object",
         Kind::Array => "array",
@@ -85,7 +101,7 @@ fn row(reference: Ref, info: &Info, records: usize) -> [String; 6] {
         info.count.to_string(),
         info.data_bytes.to_string(),
         info.header_bytes.to_string(),
-        records.to_string(),
+        pieces.to_string(),
     ]
 }
 
@@ -103,28 +119,13 @@ fn contents_text(heap: &mut ImageHeap<'_>, reference: Ref, info: &Info) -> Resul
     Ok(contents)
 }
 
-/// A value of any width: with an empty buffer the heap returns the width.
 fn read_value(heap: &mut ImageHeap<'_>, reference: Ref, kind: Kind, index: usize) -> Result<Vec<u8>, HeapFailure> {
-    let mut value = Vec::new();
-    match load(heap, reference, kind, index, &mut value) {
-        Err(AccessError::WrongWidth { width }) => value.resize(width as usize, 0),
-        other => return Ok(other.map(|()| value)?),
-    }
-    load(heap, reference, kind, index, &mut value)?;
-    Ok(value)
-}
-
-fn load(
-    heap: &mut ImageHeap<'_>,
-    reference: Ref,
-    kind: Kind,
-    index: usize,
-    buffer: &mut [u8],
-) -> Result<(), AccessError<PartError>> {
+    let mut value = vec![0; heap.width(reference, index)?];
     match kind {
-        Kind::Object => heap.get_field(reference, index, buffer),
-        Kind::Array => heap.array_load(reference, index, buffer),
+        Kind::Object => heap.get_field(reference, index, &mut value)?,
+        Kind::Array => heap.array_load(reference, index, &mut value)?,
     }
+    Ok(value)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -135,6 +136,14 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 fn configuration_text(heap: &ImageHeap<'_>) -> String {
+    let settings = match heap {
+        ImageHeap::Log(_) => String::new(),
+        ImageHeap::TinyStore(heap) => settings_text(heap),
+    };
+    format!("engine    {}\n{settings}", heap.engine())
+}
+
+fn settings_text(heap: &TinyStoreHeap<'_>) -> String {
     let config = heap.config();
     let flags = match config.initialization_flags {
         InitializationFlags::On => "on",

@@ -19,7 +19,7 @@ pub fn virtual_part(remap: &mut Remapped<'_>) -> Result<NorSim, HeapFailure> {
     remap.device_mut().freeze_counters();
     let read = remap.read(Address(0), &mut bytes);
     remap.device_mut().thaw_counters();
-    read.map_err(|error| HeapFailure::Store(norn_object_heap::StoreError::Device(error.into())))?;
+    read.map_err(|error| HeapFailure::Store(norn_heap::StoreError::Device(error.into())))?;
     let spec = PartSpec { part, ..remap.device().spec().clone() };
     Ok(NorSim::from_cells(spec, &bytes))
 }

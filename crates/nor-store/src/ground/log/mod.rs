@@ -164,6 +164,11 @@ impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
         self.serial = self.next_serial();
     }
 
+    /// Makes `next` the next serial number, modulo their round. It is on flash with the next commit.
+    pub fn set_next_serial(&mut self, next: u32) {
+        self.serial = (next % SERIALS + SERIALS - 1) % SERIALS;
+    }
+
     /// A number that differs from mount to mount.
     pub fn seed(&self) -> u32 {
         let sequence = self.extent.sequence.bits().wrapping_mul(0x9E37_79B9);

@@ -1,0 +1,232 @@
+//! The units of a log-structured heap: what each is used for, the sectors in it, and the records of its log, decoded
+//! from the cells. What is live, the map says: a heap that was mounted returns it.
+
+use std::collections::BTreeSet;
+
+use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash_sim::NorSim;
+use norn_heap::StoreError;
+use norn_heap_image::{LogStructuredHeap, PartError};
+use norn_log_heap::format::{Class, DIRECTORY, Geometry, Granule, HEADER_BYTES, Header, SectorKind, Stream, UnitHead};
+use norn_log_heap::inspection::{LogPlace, decode_header, decode_unit_head};
+
+use crate::heap::entry_text::bytes_text;
+use crate::heap::extent::Extent;
+use crate::table::{Side, table, text};
+
+/// What of a heap is live, as far as that is known.
+#[derive(Default)]
+pub struct Live {
+    /// Bytes in each unit, of a heap that was mounted.
+    bytes: Vec<u32>,
+    /// Sectors of the unit that is shown in full.
+    sectors: BTreeSet<u32>,
+}
+
+impl Live {
+    /// What is live in a heap: in each unit, and of one that is shown in full each sector.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn of(heap: &mut LogStructuredHeap<'_>, extent: Extent) -> Result<Live, StoreError<PartError>> {
+        let part = heap.device().part();
+        let bytes = (0..part.unit_count).map(|unit| heap.live_bytes_in(EraseUnit(unit))).collect();
+        let mut live = Live { bytes, sectors: BTreeSet::new() };
+        let (Ok(geometry), Extent::Unit(unit)) = (Geometry::of(&part), extent) else { return Ok(live) };
+        if unit.0 >= part.unit_count {
+            return Ok(live);
+        }
+        let mut cells = vec![0; part.unit_size_bytes as usize];
+        heap.device_mut().freeze_counters();
+        let read = heap.device_mut().read(part.start_of(unit), &mut cells);
+        read.map_err(StoreError::Device)?;
+        for (at, header) in sectors(&cells, unit, &geometry) {
+            if heap.leads_to(header.owner(), at)? {
+                live.sectors.insert(at.0);
+            }
+        }
+        heap.device_mut().thaw_counters();
+        Ok(live)
+    }
+}
+
+/// A unit's cells.
+struct Unit<'d> {
+    device: &'d NorSim,
+    unit: EraseUnit,
+    geometry: Geometry,
+}
+
+impl Unit<'_> {
+    fn start(&self) -> Address {
+        self.device.spec().part.start_of(self.unit)
+    }
+
+    fn cells(&self) -> Vec<u8> {
+        self.device.peek(self.start(), self.device.spec().part.unit_size_bytes as usize)
+    }
+
+    fn head(&self) -> Option<UnitHead> {
+        decode_unit_head(self.cells().first_chunk()?, &self.geometry)
+    }
+
+    fn address_of(&self, granule: Granule) -> Address {
+        Address(granule.0 * self.geometry.granule_bytes)
+    }
+}
+
+/// The units as a table and the newest log, or one unit in full.
+pub fn dump(device: &NorSim, extent: Extent, live: &Live) -> String {
+    let geometry = match Geometry::of(&device.spec().part) {
+        Ok(geometry) => geometry,
+        Err(why) => return format!("No log-structured heap can be on this part: {why}.\n"),
+    };
+    let unit = |unit| Unit { device, unit, geometry };
+    match extent {
+        Extent::Unit(number) => unit_text(&unit(number), live),
+        Extent::Units => {
+            let units: Vec<Unit<'_>> = (0..geometry.unit_count).map(|number| unit(EraseUnit(number))).collect();
+            format!("{}{}", units_text(&units, live), newest_log_text(&units))
+        }
+    }
+}
+
+fn units_text(units: &[Unit<'_>], live: &Live) -> String {
+    let mut rows = table([
+        ("Unit", Side::Right),
+        ("Address", Side::Right),
+        ("Role", Side::Left),
+        ("Sequence", Side::Right),
+        ("Erases", Side::Right),
+        ("By head", Side::Right),
+        ("Sectors", Side::Right),
+        ("Live bytes", Side::Right),
+    ]);
+    let erases = units.first().map(|unit| unit.device.erase_counts()).into_iter().flatten();
+    for (number, (unit, erases)) in units.iter().zip(erases).enumerate() {
+        let mut row: [String; 8] = std::array::from_fn(|_| String::new());
+        (row[0], row[1], row[4]) = (unit.unit.0.to_string(), unit.start().to_string(), erases.to_string());
+        row[2] = "no head".to_owned();
+        if let Some(head) = unit.head() {
+            row[2] = role_name(head.stream).to_owned();
+            (row[3], row[5]) = (head.sequence.to_string(), head.erases.to_string());
+            if head.stream != Stream::Log {
+                row[6] = sectors(&unit.cells(), unit.unit, &unit.geometry).len().to_string();
+                row[7] = live.bytes.get(number).map_or(String::new(), u32::to_string);
+            }
+        }
+        rows.add_row(row);
+    }
+    text(&rows)
+}
+
+fn role_name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Updated => "updated",
+        Stream::Moved => "moved",
+        Stream::Map => "map",
+        Stream::Log => "log",
+    }
+}
+
+/// The records of the log that was begun last. Whether it is complete, its `End` says.
+fn newest_log_text(units: &[Unit<'_>]) -> String {
+    let logs = units.iter().filter_map(|unit| Some((unit.head().filter(|head| head.stream == Stream::Log)?, unit)));
+    match logs.max_by_key(|(head, _)| head.sequence) {
+        Some((head, unit)) => {
+            format!("\nLog in {}, sequence number {}\n{}", unit.unit, head.sequence, records_text(unit))
+        }
+        None => "\nNo unit has the head of a log.\n".to_owned(),
+    }
+}
+
+fn unit_text(unit: &Unit<'_>, live: &Live) -> String {
+    let cells = unit.cells();
+    let (size, start, granule) = (cells.len(), unit.start(), unit.geometry.granule_bytes);
+    let head = unit.head();
+    let says = head.map_or("none whole".to_owned(), |head| {
+        let role = role_name(head.stream);
+        format!("{role}, sequence number {}, erase count {}", head.sequence, head.erases)
+    });
+    let bytes = bytes_text(&cells[..cells.len().min(24)]);
+    let body = match head.map(|head| head.stream) {
+        Some(Stream::Log) => records_text(unit),
+        Some(_) => sectors_text(unit, live),
+        None => "Without a head nothing in it counts.\n".to_owned(),
+    };
+    format!(
+        "unit        {}, {size} bytes at {start}, granules of {granule} bytes\nhead        {says}\n            {bytes}\n\n\
+         {body}",
+        unit.unit.0
+    )
+}
+
+fn records_text(unit: &Unit<'_>) -> String {
+    let mut places =
+        table([("Place", Side::Right), ("Address", Side::Right), ("Bytes", Side::Left), ("Record", Side::Left)]);
+    let (granule, head) = (unit.geometry.granule_bytes as usize, unit.geometry.head() as usize);
+    for (number, bytes) in unit.cells().chunks(granule).enumerate().skip(head) {
+        let says = match LogPlace::decode(bytes) {
+            LogPlace::Erased => break,
+            LogPlace::Broken => "torn or damaged".to_owned(),
+            LogPlace::Record(record) => record.to_string(),
+        };
+        let address = unit.start().offset((number * granule) as u32);
+        places.add_row([(number - head).to_string(), address.to_string(), bytes_text(bytes), says]);
+    }
+    if places.is_empty() { "No records.\n".to_owned() } else { text(&places) }
+}
+
+fn sectors_text(unit: &Unit<'_>, live: &Live) -> String {
+    let mut rows = table([
+        ("Sector", Side::Right),
+        ("Holds", Side::Left),
+        ("Fields", Side::Right),
+        ("Bytes", Side::Right),
+        ("Tail", Side::Right),
+        ("State", Side::Left),
+    ]);
+    for (at, header) in sectors(&unit.cells(), unit.unit, &unit.geometry) {
+        let state = match (live.bytes.is_empty(), live.sectors.contains(&at.0)) {
+            (true, _) => "",
+            (false, true) => "live",
+            (false, false) => "obsolete",
+        };
+        rows.add_row([
+            unit.address_of(at).to_string(),
+            owner_text(&header),
+            header.count.to_string(),
+            (header.bare_granules(&unit.geometry) * unit.geometry.granule_bytes).to_string(),
+            header.tail.to_string(),
+            state.to_owned(),
+        ]);
+    }
+    if rows.is_empty() { "No sectors.\n".to_owned() } else { text(&rows) }
+}
+
+fn owner_text(header: &Header) -> String {
+    let Header { index, generation, .. } = header;
+    match (header.kind, header.class) {
+        (SectorKind::Node, _) => format!("map node {index} of level {generation}"),
+        (_, Class::Object) if *generation == DIRECTORY => format!("roots, in slot {index}"),
+        (_, Class::Object) => format!("object #{index}.{generation}"),
+        (_, Class::Array) => format!("array #{index}.{generation}"),
+        (_, Class::Split) => format!("array #{index}.{generation} in sections"),
+        (_, Class::Section) => format!("section, in slot {index}"),
+    }
+}
+
+/// The sectors of a unit, up to where no whole header follows.
+fn sectors(cells: &[u8], unit: EraseUnit, geometry: &Geometry) -> Vec<(Granule, Header)> {
+    let (mut found, mut number) = (Vec::new(), geometry.head());
+    let header_at = |number: u32| -> Option<Header> {
+        let bytes =
+            cells.get((number * geometry.granule_bytes) as usize..)?.first_chunk::<{ HEADER_BYTES as usize }>()?;
+        decode_header(bytes, geometry)
+    };
+    while let Some(header) = header_at(number) {
+        found.push((geometry.start(unit).offset(number), header));
+        number += header.granules(geometry);
+    }
+    found
+}

@@ -1,0 +1,169 @@
+//! Proves that log-structured heaps are made, used, cut, checked, shown and converted as those of TinyStore's structure
+//! are: nobody says which engine an image has, but for whoever makes it.
+
+mod purses;
+
+use norn_desk::{Desk, line};
+use norn_flash::{Address, Nor};
+use norn_flash_sim::NorSim;
+use purses::make_purses;
+
+/// A part of each kind: unlimited words, words programmed twice, units of 4, 8 and 16 bytes programmed once.
+const PARTS: [&str; 5] = ["tinystore", "nrf52840", "test-16x4096", "stm32l4", "stm32u5"];
+
+#[test]
+fn a_log_structured_heap_is_made_used_and_cut_on_parts_of_every_kind() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    for part in PARTS {
+        let image = format!("{part}.img");
+        let made = desk.succeed(&format!("heap create {image} --part {part} --engine log"));
+        assert!(made.ends_with(" units, engine log\n"), "{made}");
+        make_purses(&desk, &image, None, Some((7, 100)));
+        let checked = desk.succeed(&format!("heap check {image}"));
+        let found = ["engine", "objects", "arrays", "roots", "violations"].map(|title| line(&checked, title));
+        assert_eq!(found, ["log", "4", "2", "3", "0"], "{part}");
+        assert!(line(&checked, "bytes in use").ends_with(", with tails and map nodes"), "{checked}");
+        let shown = desk.succeed(&format!("heap show {image} --fields"));
+        let alice: String = b"alice".iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(shown.contains(&format!("header  {alice}")), "{shown}");
+        assert!(line(&shown, "engine") == "log" && !shown.contains("list length"), "{shown}");
+        assert!(!shown.contains("remapped"), "it needs no layer on {part}");
+    }
+}
+
+#[test]
+fn spares_go_below_a_log_structured_heap_if_asked() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create a.img --part stm32l4 --engine log --spares 2");
+    make_purses(&desk, "a.img", None, None);
+    assert_eq!(line(&desk.succeed("heap check a.img"), "engine"), "log");
+    let shown = desk.succeed("heap show a.img");
+    assert!(line(&shown, "remapped").starts_with("254 virtual units"), "{shown}");
+    let dumped = desk.succeed("heap dump a.img");
+    assert!(dumped.contains("Log in unit") && dumped.contains("Physical unit"), "{dumped}");
+    assert!(desk.succeed("heap dump a.img --raw").contains("home of virtual unit"));
+}
+
+#[test]
+fn settings_of_the_other_engine_are_refused() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    for option in ["--list-length 3", "--error-detection off", "--wear-period 64"] {
+        let name = option.split(' ').next().unwrap();
+        let says = format!("a.img: {name} is no setting of the engine log");
+        desk.fail(&format!("heap create a.img --engine log {option}"), &[&says]);
+        assert!(!desk.path("a.img").exists());
+    }
+    desk.fail("heap create a.img --engine btree", &["btree", "log", "tinystore"]);
+    desk.fail("heap create a.img --engine log --part test-8x4096", &["a.img", "fewer than 12 erase units"]);
+    assert!(!desk.path("a.img").exists());
+    desk.succeed("heap create a.img --engine tinystore --list-length 3");
+    assert!(line(&desk.succeed("heap show a.img"), "heap").starts_with("list length 3,"));
+}
+
+/// The words of the rows of a unit table, with the unit's number first.
+fn rows(dumped: &str) -> Vec<Vec<&str>> {
+    let table = dumped.split("\n\n").next().unwrap();
+    table.lines().skip(1).map(|row| row.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn dumps_list_units_sectors_and_records() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create a.img --engine log");
+    make_purses(&desk, "a.img", None, None);
+    let dumped = desk.succeed("heap dump a.img");
+    let role = |role: &str| rows(&dumped).into_iter().filter(|row| row[2] == role).collect::<Vec<_>>();
+    assert!(!role("log").is_empty() && !role("map").is_empty() && rows(&dumped).len() == 56, "{dumped}");
+    assert!(dumped.contains("Log in unit") && dumped.contains("Root: 0x") && dumped.contains(" End"), "{dumped}");
+
+    // What is live adds up, from sectors to units to the heap.
+    let mut live = 0;
+    for row in role("updated").into_iter().chain(role("moved")).chain(role("map")) {
+        let unit = desk.succeed(&format!("heap dump a.img --unit {}", row[0]));
+        assert!(
+            line(&unit, "head").starts_with(&format!("{}, sequence number {}, erase count", row[2], row[3])),
+            "{unit}"
+        );
+        let sectors: Vec<Vec<&str>> = unit
+            .lines()
+            .skip_while(|line| !line.contains("Holds"))
+            .skip(1)
+            .map(|row| row.split_whitespace().collect())
+            .collect();
+        assert_eq!(sectors.len().to_string(), row[6], "{unit}");
+        let of_live: u32 = sectors
+            .iter()
+            .filter(|sector| sector[sector.len() - 1] == "live")
+            .map(|sector| {
+                sector[sector.len() - 3].parse::<u32>().unwrap() + 4 * sector[sector.len() - 2].parse::<u32>().unwrap()
+            })
+            .sum();
+        assert_eq!(of_live.to_string(), row[7], "{unit}");
+        live += of_live;
+    }
+    let checked = desk.succeed("heap check a.img");
+    assert_eq!(line(&checked, "bytes in use"), format!("{live}, with tails and map nodes"));
+
+    let log = role("log")[0][0].to_owned();
+    let unit = desk.succeed(&format!("heap dump a.img --unit {log}"));
+    assert!(line(&unit, "head").starts_with("log, sequence number") && unit.contains("Next: unit"), "{unit}");
+    desk.fail("heap dump a.img --unit 56", &["a.img: unit 56 does not exist: the part has 56"]);
+}
+
+#[test]
+fn a_raw_dump_shows_a_log_structured_heap_that_cannot_be_mounted_and_changes_nothing() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create a.img --part stm32l4 --engine log");
+    make_purses(&desk, "a.img", None, None);
+    let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
+    let size = device.part().size_bytes() as usize;
+    let cells = device.peek(Address(0), size);
+    // The sector of an account: its header is 8 bytes, then 2 of lengths, then the account's name.
+    let names: Vec<usize> = (0..size - 5).filter(|&at| cells[at..].starts_with(b"alice")).collect();
+    names.iter().for_each(|&at| device.poke(Address(at as u32 - 10), &[0; 8]));
+    drop(device);
+    let before = std::fs::read(desk.path("a.img")).unwrap();
+    let raw = desk.succeed("heap dump a.img --raw");
+    assert!(raw.contains("Log in unit") && raw.contains("updated"), "{raw}");
+    desk.succeed("heap dump a.img --raw --unit 0");
+    assert!(std::fs::read(desk.path("a.img")).unwrap() == before, "the image has changed");
+    for command in ["heap check a.img", "heap show a.img", "heap dump a.img", "heap convert a.img b.img"] {
+        let says = ["cannot be mounted: corrupted", "it holds a log-structured heap on 256 units of 2048 bytes"];
+        desk.fail(command, &[says[0], says[1], "`norn heap dump a.img --raw` shows its cells as they are"]);
+    }
+    assert!(!desk.path("b.img").exists());
+}
+
+#[test]
+fn purses_go_on_in_an_image_of_the_other_engine() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create log.img --part nrf52840 --engine log");
+    make_purses(&desk, "log.img", None, Some((3, 100)));
+    let before = std::fs::read(desk.path("log.img")).unwrap();
+    let said = desk.succeed("heap convert log.img tinystore.img");
+    let expected = "tinystore.img: what log.img holds, engine tinystore instead of log: objects 4, arrays 2, roots 3\n";
+    assert_eq!(said, expected, "every reference was kept");
+    assert!(std::fs::read(desk.path("log.img")).unwrap() == before, "the old image has changed");
+    assert_eq!(desk.succeed("heap convert tinystore.img back.img --part stm32l4").lines().count(), 1);
+    for (image, engine) in [("tinystore.img", "tinystore"), ("back.img", "log")] {
+        assert_eq!(line(&desk.succeed(&format!("heap check {image}")), "engine"), engine);
+        make_purses(&desk, image, None, Some((5, 100)));
+        assert_eq!(line(&desk.succeed(&format!("heap check {image}")), "violations"), "0");
+    }
+    desk.fail("heap convert log.img back.img", &["back.img", "never overwritten"]);
+}
+
+#[test]
+fn references_that_a_conversion_cannot_keep_are_listed() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    make_purses(&desk, "a.img", None, None);
+    let refused = desk.run("heap convert a.img b.img");
+    // What was created first, and the log of payments, whose sections would be where accounts are.
+    let listed = "cannot be kept  #0.2\ncannot be kept  #2.4\n";
+    assert_eq!((refused.code, refused.output.as_str()), (2, listed), "{refused:?}");
+    assert!(refused.errors.contains("a.img: the engine log cannot give these references, 2 of them"), "{refused:?}");
+    assert!(!desk.path("b.img").exists());
+    let made = desk.succeed("heap convert a.img b.img --new-references");
+    assert!(made.contains("changed  #0.2 is #") && made.contains("changed  #2.4 is #"), "{made}");
+    assert_eq!(line(&desk.succeed("heap check b.img"), "arrays"), "2");
+}

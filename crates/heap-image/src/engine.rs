@@ -1,0 +1,82 @@
+//! The engines of heaps in image files: which one a part holds, and what a new image is formatted for.
+
+use std::fmt;
+
+use norn_flash::Nor;
+use norn_object_heap::Config;
+
+/// A structure that keeps objects on flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The log-structured heap, whose program units are programmed once.
+    Log,
+    /// TinyStore's structure, below a layer of its own on parts whose words are programmed once or twice.
+    TinyStore,
+}
+
+impl Engine {
+    /// The engine of new images.
+    pub const DEFAULT: Engine = Engine::TinyStore;
+
+    /// The engine whose heap a part holds; TinyStore's where neither is recognised, so that its mount says what is
+    /// wrong.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn of<D: Nor>(device: &mut D) -> Result<Engine, D::Error> {
+        // Formatting for TinyStore erases every unit, so that the head of a log-structured heap's is from later. The
+        // other way round, units of what was there before may be left.
+        Ok(if norn_log_heap::recognise(device)?.is_some() { Engine::Log } else { Engine::TinyStore })
+    }
+
+    /// The engine that a heap of this one is converted to.
+    pub const fn other(self) -> Engine {
+        match self {
+            Engine::Log => Engine::TinyStore,
+            Engine::TinyStore => Engine::Log,
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Log => "log",
+            Engine::TinyStore => "tinystore",
+        })
+    }
+}
+
+/// What a new image is formatted for.
+#[derive(Clone, Copy, Debug)]
+pub enum Format {
+    /// A log-structured heap, which has no settings.
+    Log,
+    /// TinyStore's structure with these settings.
+    TinyStore(Config),
+}
+
+impl Format {
+    /// The engine.
+    pub const fn engine(&self) -> Engine {
+        match self {
+            Format::Log => Engine::Log,
+            Format::TinyStore(_) => Engine::TinyStore,
+        }
+    }
+}
+
+impl From<Engine> for Format {
+    fn from(engine: Engine) -> Format {
+        match engine {
+            Engine::Log => Format::Log,
+            Engine::TinyStore => Format::TinyStore(Config::default()),
+        }
+    }
+}
+
+impl From<Config> for Format {
+    fn from(config: Config) -> Format {
+        Format::TinyStore(config)
+    }
+}
