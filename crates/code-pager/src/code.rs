@@ -4,7 +4,8 @@
 //! corrected, and is no correctable one for two, three or four of them. (The polynomial's distance is 6 up to 655
 //! bytes.) More than four flipped bits are taken for one with a probability of about the number of bits in the page
 //! over 2³². A part whose maker asks for one corrected bit in each of several code words a page may have two in a cache
-//! page that lies across two of them: these are noticed. Cost: four bits of the page a step, by a table of 16 words; a correction looks at each bit once.
+//! page that lies across two of them: these are noticed. Cost: four bits of the page a step, by a table of 16 words; a
+//! correction looks at each bit once.
 
 /// A code over the bytes of a cache page.
 pub trait Code {

@@ -177,8 +177,8 @@ fn blocks_that_are_bad_or_fail_are_gone_around() {
     }
 }
 
-/// A header whose program was cut may read whole today and not tomorrow. A roll-back once took it for a program, and the
-/// next update then went to the room of the last good one.
+/// A header whose program was cut may read whole today and not tomorrow. A roll-back once took it for a program, and
+/// the next update then went to the room of the last good one.
 #[test]
 fn an_update_that_was_cut_leaves_nothing_to_roll_back_to() {
     let mut part = part();

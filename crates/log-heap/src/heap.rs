@@ -36,10 +36,11 @@ const _: () = assert!(size_of::<usize>() > 4 || size_of::<LogHeapIn<(), [UnitRow
 pub type LogHeap<D, const UNITS: usize> = LogHeapIn<D, [UnitRow; UNITS]>;
 
 impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
-    /// Erases the part and begins an image on it. If the power is cut, the part holds the image that it held, or the new
-    /// one, or none.
+    /// Erases the part and begins an image on it. If the power is cut, the part holds the image that it held, or the
+    /// new one, or none.
     ///
-    /// Cost: erases every unit that an image had used, and one; where there is an image, mounts it, and erases two more.
+    /// Cost: erases every unit that an image had used, and one; where there is an image, mounts it, and erases two
+    /// more.
     ///
     /// # Errors
     /// [`MountError::Part`] and [`MountError::Unsuitable`] say what about the part is wrong.

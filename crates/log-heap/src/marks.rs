@@ -1,8 +1,8 @@
 //! Marks of a collection: two bits for each slot, *reached* and *traced*.
 //!
 //! Marks are in pages of 108 slots. The pages of 4,212 slots are in RAM, more than 448 KB have objects of 100 bytes; up
-//! to there nothing is programmed. Where there are more slots, pages share the RAM. One that has to make room is appended
-//! to a *scratch unit*, and found again by searching these units from the end.
+//! to there nothing is programmed. Where there are more slots, pages share the RAM. One that has to make room is
+//! appended to a *scratch unit*, and found again by searching these units from the end.
 //!
 //! ```text
 //! scratch unit ┌──────┬────────┬────────┬────────┬────────┬─────────┐

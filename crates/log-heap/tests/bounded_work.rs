@@ -80,8 +80,16 @@ fn steps(heap: &mut TestHeap) -> u64 {
     }
 }
 
-/// Updates fields of objects, nine of ten in a fifth of them; with a step before each call that needs one.
-fn update(heap: &mut TestHeap, references: &[Ref], is_paced: bool) -> Worst {
+/// Whether steps are taken ahead of need.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    NoSteps,
+    /// One before each call that needs it.
+    Steps,
+}
+
+/// Updates fields of objects, nine of ten in a fifth of them.
+fn update(heap: &mut TestHeap, references: &[Ref], pace: Pace) -> Worst {
     let mut random = fastrand::Rng::with_seed(22);
     let mut worst = Worst { words: 0, erases: 0, step_words: 0, mean: 0.0 };
     let (updates, mut all) = (60_000, 0);
@@ -89,7 +97,7 @@ fn update(heap: &mut TestHeap, references: &[Ref], is_paced: bool) -> Worst {
         let hot = references.len() / 5;
         let index = if random.u8(..10) < 9 { random.usize(..hot) } else { random.usize(hot..references.len()) };
         let start = heap.device().0.counters();
-        if is_paced {
+        if pace == Pace::Steps {
             worst.step_words = worst.step_words.max(steps(heap));
         }
         let before = heap.device().0.counters();
@@ -111,8 +119,8 @@ fn the_worst_call_is_within_its_bound() {
         let (mut heap, references) = heap_with(objects);
         assert_eq!(references.len(), objects);
         let mut paced = heap.clone();
-        let worst = update(&mut heap, &references, false);
-        let with_steps = update(&mut paced, &references, true);
+        let worst = update(&mut heap, &references, Pace::NoSteps);
+        let with_steps = update(&mut paced, &references, Pace::Steps);
         let most = most_words(objects as u64);
         println!(
             "{objects} | {most}, {} ({}), {:.2} | {}, {}, {:.2} | {}, {}",

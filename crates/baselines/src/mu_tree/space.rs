@@ -332,8 +332,8 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
 
     /// Mounts what the device holds.
     ///
-    /// Cost: the identity of each block twice, its last page, and as many words as its number of pages has binary digits;
-    /// after a cut, moves of pages may have to be completed.
+    /// Cost: the identity of each block twice, its last page, and as many words as its number of pages has binary
+    /// digits; after a cut, moves of pages may have to be completed.
     ///
     /// # Errors
     /// Names what is wrong with the image or the part; see [`MountError`].

@@ -299,8 +299,9 @@ fn encoded(tag: &[u8], value: &[u8], more: usize) -> Vec<u8> {
     [tag, &form, value].concat()
 }
 
-fn drawn_tag(random: &mut fastrand::Rng, is_constructed: bool) -> Vec<u8> {
-    let first = random.u8(..) & 0xC0 | if is_constructed { 0x20 } else { 0 };
+/// A tag; `form` is 0x20 for a constructed one, else 0.
+fn drawn_tag(random: &mut fastrand::Rng, form: u8) -> Vec<u8> {
+    let first = random.u8(..) & 0xC0 | form;
     match random.u8(0..4) {
         0 => vec![first | 0x1F, random.u8(1..0x80)],
         1 => vec![first | 0x1F, random.u8(0x81..0x90), random.u8(..0x80)],
@@ -311,7 +312,7 @@ fn drawn_tag(random: &mut fastrand::Rng, is_constructed: bool) -> Vec<u8> {
 
 fn drawn(random: &mut fastrand::Rng, depth: usize) -> Vec<u8> {
     let is_constructed = random.u8(0..10) < 7 && depth < 10;
-    let tag = drawn_tag(random, is_constructed);
+    let tag = drawn_tag(random, if is_constructed { 0x20 } else { 0 });
     let value = match is_constructed {
         true => {
             let depths: Vec<usize> = (0..random.u8(0..4)).map(|_| depth + 1 + random.usize(0..3)).collect();

@@ -165,8 +165,17 @@ fn no_parameter_is_a_boolean() {
 /// The same of Java methods, as far as one line shows; what there was when this was first counted may only sink.
 #[test]
 fn few_parameters_of_java_methods_are_booleans() {
-    // What the JDK declares so, and values of that type.
-    let exempt = ["FileLock lock(", "FileLock tryLock(", "void force(", "void putBoolean(", " record "];
+    // What the JDK, Ratis and the card's API declare so, and values of that type.
+    let exempt = [
+        "FileLock lock(",
+        "FileLock tryLock(",
+        "void force(",
+        "void putBoolean(",
+        " record ",
+        "void notifyServerShutdown(",
+        "boolean select(boolean appInstAlreadyActive)",
+        "void deselect(boolean appInstStillActive)",
+    ];
     let is_offence = |line: &str| {
         let declares = ["public ", "private ", "protected ", "static ", "void "].iter().any(|word| line.contains(word));
         let parameters = line.split_once('(').map_or("", |(_, rest)| rest.split(')').next().unwrap_or(rest));

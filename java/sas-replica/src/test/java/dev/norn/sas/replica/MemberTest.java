@@ -38,7 +38,7 @@ class MemberTest {
             String leads = group.awaitOther("");
             for (int round = 0; round < ROUNDS; round++) {
                 Thread.sleep(1500);
-                leads = endLeader(group, leads, round % 3 != 1, failoverMillis);
+                leads = endLeader(group, leads, round % 3 == 1 ? End.STOPPED : End.KILLED, failoverMillis);
             }
             String state = group.stop();
             Map<String, Long> counts = group.history.check(state);
@@ -48,11 +48,14 @@ class MemberTest {
         }
     }
 
+    /** How a leader ends. */
+    private enum End { KILLED, STOPPED }
+
     /** Kills or stops the leader, until another one leads, which is returned. */
-    private static String endLeader(TestGroup group, String before, boolean isKill, List<Long> failoverMillis)
+    private static String endLeader(TestGroup group, String before, End end, List<Long> failoverMillis)
             throws Exception {
         long start = System.nanoTime();
-        if (isKill) {
+        if (end == End.KILLED) {
             group.children.get(before).process.destroyForcibly().waitFor();
         } else {
             group.children.get(before).signal("STOP");
@@ -61,7 +64,7 @@ class MemberTest {
         failoverMillis.add((System.nanoTime() - start) / 1_000_000);
         assertTrue(failoverMillis.getLast() <= FAILOVER_MILLIS_MAX, failoverMillis + " ms\n" + group.errors());
         Thread.sleep(500);
-        if (isKill) {
+        if (end == End.KILLED) {
             group.start(before, CLIENTS);
         } else {
             group.children.get(before).signal("CONT");
