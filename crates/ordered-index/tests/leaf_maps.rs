@@ -5,8 +5,9 @@ mod leaves;
 
 use leaves::{PARTS, Pair, TestMap, parts};
 use norn_conformance::seeds;
-use norn_flash_sim::NorSim;
-use norn_ordered_index::{IndexError, OrderedIndex};
+use norn_flash::Reprogramming;
+use norn_flash_sim::{NorSim, catalogue};
+use norn_ordered_index::{IndexError, LeafMap, OrderedIndex};
 
 fn run(count: u64, steps: usize) {
     for run in seeds(0..count, "-p norn-ordered-index --test leaf_maps") {
@@ -46,6 +47,36 @@ fn random_calls_are_answered_as_by_a_sorted_map_widely() {
 }
 
 /// One key is updated, all others stay: their units wear, too.
+/// Such a key made a whole unit of keys go, and was refused then.
+#[test]
+fn a_ring_that_refuses_a_key_has_dropped_none() {
+    for (units, unit_bytes) in [(3, 512), (4, 512), (6, 512), (5, 1024)] {
+        let spec = catalogue::limited_test_part(units, unit_bytes, 8, Reprogramming::Once);
+        let mut full = LeafMap::<_, 4, 2>::format(NorSim::new(spec)).unwrap();
+        let (mut next, mut dropped) = (0u32, 0);
+        while dropped == 0 {
+            dropped = full.insert_in_ring(&next.to_be_bytes(), &[1, 2]).unwrap();
+            next += 2;
+        }
+        for late in (1..next).step_by(2) {
+            let mut ring = full.clone();
+            // A key is missing below the late one, so that it may be the least of a unit.
+            let _ = ring.remove(&(late - 1).to_be_bytes());
+            let _ = ring.update(&(late + 1).to_be_bytes(), &[3, 4]);
+            let keys = ring.len().unwrap();
+            match ring.insert_in_ring(&late.to_be_bytes(), &[5, 6]) {
+                Ok(dropped) => assert_eq!(ring.len().unwrap(), keys + 1 - dropped, "{units} units, key {late}"),
+                Err(IndexError::BelowRing) => {
+                    let (first, _) = ring.first().unwrap().unwrap();
+                    assert!(late.to_be_bytes() < first, "{units} units: {late} is not below all");
+                    assert_eq!(ring.len().unwrap(), keys, "{units} units: {late} is refused, and others are gone");
+                }
+                Err(error) => panic!("{units} units, key {late}: {error}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn a_hot_key_wears_all_units() {
     for spec in parts().into_iter().filter(|spec| spec.part.unit_count > 5) {

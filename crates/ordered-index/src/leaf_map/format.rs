@@ -1,7 +1,7 @@
 //! Every bit that a leaf map puts on flash, and the codes that distinguish whole from torn.
 //!
 //! ```text
-//! unit    │ seal: zeros 4, sequence 4 │ header │ record │ record │ … │ erased │ … │ floor │ floor │
+//! unit    │ seal: sequence 4, ¬sequence 4 │ header │ record │ record │ … │ erased │ … │ floor │ floor │
 //! header  │ magic 4 │ version 1 │ K 1 │ V 1 │ flags 1 │ sequence 4 │ low K │ high K │ floor K │ program unit 1
 //!         │ units 2 │ unit size 4 │ erases 4 │ next 2 │ its erases 4 │ leaves 2 │ copied 2 │ codes 4 │
 //! record  │ key K │ value V │ code 16: zeros n, CRC 13 − n, ascends 1, kind 2 │
@@ -44,16 +44,18 @@ pub const fn range_bytes(key_bytes: usize) -> usize {
     FIXED_BYTES + 2 * key_bytes
 }
 
-/// The seal of a leaf, which says its number once more: a header that is damaged is not taken for an old one.
+/// The seal of a leaf, which says its number once more: a header that is damaged is not taken for an old one. Of each bit
+/// and its complement one is zero. So neither a program nor an erase that is cut makes a seal, or another one of one.
 pub fn seal(sequence: u32) -> [u8; SEAL_BYTES] {
     let mut bytes = [0; SEAL_BYTES];
-    bytes[4..].copy_from_slice(&sequence.to_le_bytes());
+    bytes[..4].copy_from_slice(&sequence.to_le_bytes());
+    bytes[4..].copy_from_slice(&(!sequence).to_le_bytes());
     bytes
 }
 
-/// Whether a seal is whole: all of its zeros are there.
+/// Whether a seal is whole.
 pub fn is_seal(bytes: &[u8]) -> bool {
-    bytes[..4] == [0; 4]
+    u32_at(bytes, 0) == !u32_at(bytes, 4)
 }
 
 /// What is constant in a map.
@@ -287,4 +289,27 @@ pub fn may_be_torn(code: u16, data: &[u8]) -> bool {
     let (zeros_said, zeros_found) = (code & count_mask, found & count_mask);
     let crc_mask = ((1 << ASCENDS_SHIFT) - 1) & !count_mask;
     zeros_found < zeros_said || zeros_found == zeros_said && found & crc_mask & !code == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_seal, seal};
+
+    /// With zeros in front instead of the complement, an erase that was cut made the coming number of an older one, and
+    /// the map was refused.
+    #[test]
+    fn no_bits_that_are_set_or_missing_make_a_seal_of_another() {
+        let has = |whole: [u8; 8], more: [u8; 8]| whole.iter().zip(more).all(|(one, other)| one & !other == 0);
+        for old in 0..600 {
+            assert!(is_seal(&seal(old)) && !is_seal(&[0xFF; 8]) && !is_seal(&[0; 8]));
+            for new in (0..600).filter(|&new| new != old) {
+                assert!(!has(seal(old), seal(new)), "setting bits of seal {old} makes seal {new}");
+            }
+            for bit in 0..64 {
+                let mut torn = seal(old);
+                torn[bit / 8] |= 1 << (bit % 8);
+                assert!(torn == seal(old) || !is_seal(&torn), "seal {old} lacks bit {bit}");
+            }
+        }
+    }
 }

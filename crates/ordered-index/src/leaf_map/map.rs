@@ -67,7 +67,7 @@ impl<D: Nor, const K: usize, const V: usize> LeafMap<D, K, V> {
         self.leaves.flash.into_device()
     }
 
-    /// Keys that fit whatever was inserted and removed before: with no more of them an insertion does not say `Full`.
+    /// Keys that fit whatever was inserted and removed before: as long as there are fewer, an insertion does not say `Full`.
     /// Ascending keys fit twice as often.
     pub fn guaranteed_keys(&self) -> u32 {
         // No unit is left, and no two neighbours can be joined.
@@ -77,14 +77,14 @@ impl<D: Nor, const K: usize, const V: usize> LeafMap<D, K, V> {
 
     /// Adds a key to a ring: a map whose keys ascend, as those of a log do, and which drops its least keys when no unit
     /// is left. Returns how many it dropped: those of a unit. If the key belongs into the first unit, and no unit is
-    /// left, a quarter of that unit's keys are dropped, as far as they are below the key. A cut leaves the new key
-    /// there or not; if it is not, keys may have been dropped for it already.
+    /// left, a quarter of that unit's keys are dropped, as far as they are below the key; both, if it belongs into the
+    /// second one. A cut leaves the new key there or not; if it is not, keys may have been dropped for it already.
     ///
     /// Cost: a record programmed; for each unit that fills up, a header and an erase besides.
     ///
     /// # Errors
     /// `KeyExists`, `Corrupted` and the device's. `BelowRing` if no unit is left and the key would be the first one to
-    /// drop.
+    /// drop; nothing has changed then.
     pub fn insert_in_ring(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<u32, D> {
         let mut dropped = 0;
         for _ in 0..STEPS_MAX {

@@ -218,7 +218,9 @@ impl<D: Nor, const K: usize, const V: usize> Leaves<D, K, V> {
                 Some("a sealed leaf whose header is not whole")
             }
             UnitState::Unsealed(common)
-                if common.sequence == sequence && self.has_records_after(unit, common.copied)? =>
+                if common.sequence == sequence
+                    && common.facts == *self.facts()
+                    && self.has_records_after(unit, common.copied)? =>
             {
                 Some("a leaf that has lost its seal")
             }

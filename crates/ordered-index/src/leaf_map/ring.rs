@@ -45,12 +45,14 @@ impl<D: Nor, const K: usize, const V: usize> Leaves<D, K, V> {
         outcome.map(|()| u32::from(dropped))
     }
 
-    /// Copies the first leaf without a quarter of its keys, the least ones, as far as they are below `key`.
+    /// Copies the first leaf without a quarter of its keys, the least ones, as far as they are below `key`. If none is,
+    /// what counts no more may leave room: it does where the leaf was split for the key.
     fn drop_least(&mut self, first: &Leaf<K>, key: &[u8; K]) -> Outcome<u32, D> {
         let keys = self.count_keys(first)?;
         let below = self.count_keys(&Leaf { high: Some(*key), ..*first })?;
         let dropped = below.min((keys / 4).max(1));
         let floor = match dropped {
+            0 if keys + 2 <= self.layout.places => return self.rewrite(first).map(|()| 0),
             0 => return Err(IndexError::BelowRing),
             dropped if dropped == below => *key,
             dropped => self.key_number(first, dropped)?.unwrap_or(*key),
@@ -67,7 +69,7 @@ impl<D: Nor, const K: usize, const V: usize> Leaves<D, K, V> {
             let high = leaf.high.filter(|high| high < key);
             removed += u32::from(self.count_keys(&Leaf { high: high.or(Some(*key)), ..leaf })?);
             match leaf.high.filter(|high| high <= key) {
-                Some(high) => (leaf, count) = (self.enter_at(&high)?.0, count - 1),
+                Some(high) => (leaf, count) = (self.enter_at(&high)?.0, count.saturating_sub(1)),
                 None => break,
             }
         }

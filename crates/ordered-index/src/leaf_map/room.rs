@@ -92,7 +92,7 @@ impl<D: Nor, const K: usize, const V: usize> Leaves<D, K, V> {
     }
 
     /// Copies a leaf, without what counts no more.
-    fn rewrite(&mut self, leaf: &Leaf<K>) -> Outcome<(), D> {
+    pub(super) fn rewrite(&mut self, leaf: &Leaf<K>) -> Outcome<(), D> {
         self.write_leaf(&self.plan(leaf.low, leaf.high, Fill::Copies, self.count))
     }
 
