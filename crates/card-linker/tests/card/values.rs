@@ -392,7 +392,7 @@ fn tags_of_all_forms_are_read() {
     let mut tags: Vec<Vec<u8>> = (0..=255).map(|first| vec![first, 0x02, 0, 0, 0]).collect();
     tags.extend((0..200).map(|_| {
         let is_constructed = random.bool();
-        drawn_tag(&mut random, is_constructed)
+        drawn_tag(&mut random, if is_constructed { 0x20 } else { 0 })
     }));
     tags.extend([vec![0x9F, 0x80, 0x01], vec![0x9F, 0x81, 0xFF, 0x7F], vec![0x9F, 0x82, 0x80, 0x00], vec![0x1F; 4]]);
     for mut bytes in tags {
