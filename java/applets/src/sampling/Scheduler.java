@@ -2,7 +2,7 @@ package sampling;
 
 import javacard.framework.JCSystem;
 
-/** The event manager of event-driven applications: time goes on, timers post, and events are handled one after the other. */
+/** The event manager of event-driven applications: time goes on, timers post, events are handled one after another. */
 final class Scheduler {
     final EventQueue queue = new EventQueue();
     final Timers timers = new Timers();
