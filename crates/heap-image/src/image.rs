@@ -11,22 +11,14 @@ use crate::failure::{HeapFailure, HeapImageError};
 use crate::part::{ImageHeap, Part};
 
 /// Makes an image file with an empty heap; below it a `Remap` with `spares` spare units, by default one where the
-/// part's words may be programmed a limited number of times, and none elsewhere. A file that cannot be formatted is not
-/// left behind.
+/// part's words may be programmed a limited number of times, and none elsewhere. The file appears when the heap is in
+/// it.
 ///
 /// # Errors
 /// When the file exists, cannot be made, or its part is not suitable for a heap.
 pub fn create(image: &Path, part: PartSpec, config: Config, spares: Option<u16>) -> Result<NorSim, HeapImageError> {
-    let mut device = NorSim::create_image(image, part)?;
-    match format(&mut device, config, spares) {
-        Ok(()) => Ok(device),
-        Err(failure) => {
-            drop(device);
-            // The failure to format is the news; a file that stays is refused by name the next time.
-            let _ = std::fs::remove_file(image);
-            Err(failure.in_image(image))
-        }
-    }
+    let fill = |device: &mut NorSim| format(device, config, spares).map_err(|failure| failure.in_image(image));
+    NorSim::create_image_with(image, part, fill)
 }
 
 fn format(device: &mut NorSim, config: Config, spares: Option<u16>) -> Result<(), HeapFailure> {
