@@ -24,19 +24,6 @@ pub(crate) fn binary(opcode: u8, left: i32, right: i32) -> Result<Option<i32>, E
     }))
 }
 
-/// Whether a comparison holds: 0 to 5 for =, ≠, <, ≥, >, ≤.
-#[inline]
-pub(crate) fn holds(comparison: u8, left: i32, right: i32) -> bool {
-    match comparison {
-        0 => left == right,
-        1 => left != right,
-        2 => left < right,
-        3 => left >= right,
-        4 => left > right,
-        _ => left <= right,
-    }
-}
-
 /// For each bytecode that moves cells: how many it takes, and which of them it leaves, counted from the top.
 pub(crate) fn shuffle(opcode: u8) -> Option<(u8, &'static [u8])> {
     Some(match opcode {

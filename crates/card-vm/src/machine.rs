@@ -83,26 +83,31 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         for argument in arguments {
             self.frame.push(self.cells, *argument).map_err(|OutOfFrame| Stop::Stack)?;
         }
-        let mut step = self.enter(package, method, Some(count), owner);
+        let mut trap = self.enter(package, method, Some(count), owner).err();
         loop {
-            match step {
-                Ok(()) if self.frame.is_outermost() => return Ok(End::Returned(self.frame.pop(self.cells).ok())),
-                Ok(()) => {}
-                Err(Trap::Stop(stop)) => return Err(stop),
-                Err(Trap::Exception(exception)) => {
-                    let thrown = self.runtime.exception(self.objects, exception).map_err(Stop::Objects)?;
-                    if !self.unwind(thrown)? {
-                        return Ok(End::Thrown(thrown));
-                    }
+            let thrown = match trap {
+                None => None,
+                Some(Trap::Stop(stop)) => return Err(stop),
+                Some(Trap::Exception(exception)) => {
+                    Some(self.runtime.exception(self.objects, exception).map_err(Stop::Objects)?)
                 }
-                Err(Trap::Throw(thrown)) => {
-                    if !self.unwind(thrown)? {
-                        return Ok(End::Thrown(thrown));
-                    }
-                }
+                Some(Trap::Throw(thrown)) => Some(thrown),
+            };
+            if let Some(thrown) = thrown
+                && !self.unwind(thrown)?
+            {
+                return Ok(End::Thrown(thrown));
             }
-            self.run_quickly();
-            step = self.step();
+            trap = loop {
+                if self.frame.is_outermost() {
+                    return Ok(End::Returned(self.frame.pop(self.cells).ok()));
+                }
+                self.run_quickly();
+                // A step that leads on moves no result about.
+                if let Err(trap) = self.step() {
+                    break Some(trap);
+                }
+            };
         }
     }
 

@@ -7,7 +7,7 @@
 
 use norn_card_package::opcode as op;
 
-use crate::arithmetic::{binary, holds};
+use crate::arithmetic::binary;
 use crate::code::{Code, LONGEST};
 use crate::frame::FrameCells;
 use crate::machine::Machine;
@@ -36,6 +36,11 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
     }
 }
 
+/// The opcode that pushes 0.
+const ZERO: i32 = op::CONSTANT_M1 as i32 + 1;
+const _: () = assert!(op::CONSTANT_5 == 0x08 && op::LOAD_3 == 0x1D && op::STORE_3 == 0x3E, "opcodes listed below");
+const _: () = assert!(op::IF_ZERO == 0x99 && op::IF_INTS == 0x9F && op::IF_SAME == 0xA5, "opcodes listed below");
+
 /// The cells of a frame, and where its operand stack ends.
 struct Quick<'a> {
     locals: &'a mut [i32],
@@ -51,12 +56,13 @@ impl Quick<'_> {
         match opcode {
             op::NOP => Some(1),
             op::NULL => self.push(0, 1),
-            op::CONSTANT_M1..=op::CONSTANT_5 => self.push(i32::from(opcode) - i32::from(op::CONSTANT_M1) - 1, 1),
+            // Ranges are compared one after the other, single opcodes are jumped to: so they are listed.
+            0x02 | 0x03 | 0x04 | 0x05 | 0x06 | 0x07 | 0x08 => self.push(i32::from(opcode) - ZERO, 1),
             op::PUSH_BYTE => self.push(i32::from(*first as i8), 2),
             op::PUSH_SHORT => self.push(i32::from(i16::from_le_bytes([*first, *second])), 3),
-            op::LOAD_0..=op::LOAD_3 => self.load(opcode - op::LOAD_0, 1),
+            0x1A | 0x1B | 0x1C | 0x1D => self.load(opcode - op::LOAD_0, 1),
             op::LOAD => self.load(*first, 2),
-            op::STORE_0..=op::STORE_3 => self.store(opcode - op::STORE_0, 1),
+            0x3B | 0x3C | 0x3D | 0x3E => self.store(opcode - op::STORE_0, 1),
             op::STORE => self.store(*first, 2),
             op::INCREMENT => self.increment(*first, i32::from(*second as i8), 3),
             op::INCREMENT_SHORT => self.increment(*first, i32::from(i16::from_le_bytes([*second, *third])), 4),
@@ -75,31 +81,31 @@ impl Quick<'_> {
             op::ADD => self.binary(i32::wrapping_add),
             op::SUBTRACT => self.binary(i32::wrapping_sub),
             op::AND => self.binary(|left, right| left & right),
-            op::MULTIPLY..=op::EXCLUSIVE_OR => {
+            op::MULTIPLY
+            | op::DIVIDE
+            | op::REMAINDER
+            | op::SHIFT_LEFT
+            | op::SHIFT_RIGHT
+            | op::SHIFT_RIGHT_UNSIGNED
+            | op::OR
+            | op::EXCLUSIVE_OR => {
                 let [left, right] = self.two()?;
                 let value = binary(opcode, left, right).ok()??;
                 self.binary(|_, _| value)
             }
             op::GOTO => Some(distance(*first, *second)),
-            op::IF_ZERO..op::IF_INTS => {
-                let value = *self.topmost()?;
-                let forward = if holds(opcode - op::IF_ZERO, value, 0) { distance(*first, *second) } else { 3 };
-                self.branch(1, forward)
-            }
-            op::IF_NULL => {
-                let forward = if *self.topmost()? == 0 { distance(*first, *second) } else { 3 };
-                self.branch(1, forward)
-            }
-            op::IF_NOT_NULL => {
-                let forward = if *self.topmost()? != 0 { distance(*first, *second) } else { 3 };
-                self.branch(1, forward)
-            }
-            op::IF_INTS..op::GOTO => {
-                let [left, right] = self.two()?;
-                let kind = if opcode < op::IF_SAME { op::IF_INTS } else { op::IF_SAME };
-                let forward = if holds(opcode - kind, left, right) { distance(*first, *second) } else { 3 };
-                self.branch(2, forward)
-            }
+            0x99 | op::IF_NULL => self.if_one(|value| value == 0, [*first, *second]),
+            0x9A | op::IF_NOT_NULL => self.if_one(|value| value != 0, [*first, *second]),
+            0x9B => self.if_one(|value| value < 0, [*first, *second]),
+            0x9C => self.if_one(|value| value >= 0, [*first, *second]),
+            0x9D => self.if_one(|value| value > 0, [*first, *second]),
+            0x9E => self.if_one(|value| value <= 0, [*first, *second]),
+            0x9F | op::IF_SAME => self.if_two(|left, right| left == right, [*first, *second]),
+            0xA0 | op::IF_NOT_SAME => self.if_two(|left, right| left != right, [*first, *second]),
+            0xA1 => self.if_two(|left, right| left < right, [*first, *second]),
+            0xA2 => self.if_two(|left, right| left >= right, [*first, *second]),
+            0xA3 => self.if_two(|left, right| left > right, [*first, *second]),
+            0xA4 => self.if_two(|left, right| left <= right, [*first, *second]),
             _ => None,
         }
     }
@@ -119,8 +125,8 @@ impl Quick<'_> {
 
     #[inline(always)]
     fn two(&self) -> Option<[i32; 2]> {
-        let place = self.top.checked_sub(2)?;
-        self.stack.get(place..)?.first_chunk().copied()
+        let right = *self.stack.get(self.top.wrapping_sub(1))?;
+        Some([*self.stack.get(self.top.wrapping_sub(2))?, right])
     }
 
     #[inline(always)]
@@ -153,17 +159,25 @@ impl Quick<'_> {
 
     #[inline(always)]
     fn binary(&mut self, apply: impl FnOnce(i32, i32) -> i32) -> Option<isize> {
-        let place = self.top.checked_sub(2)?;
-        let [left, right] = self.stack.get_mut(place..)?.first_chunk_mut()?;
-        *left = apply(*left, *right);
+        let right = *self.topmost()?;
+        let left = self.stack.get_mut(self.top.wrapping_sub(2))?;
+        *left = apply(*left, right);
         self.top -= 1;
         Some(1)
     }
 
     #[inline(always)]
-    fn branch(&mut self, taken: usize, forward: isize) -> Option<isize> {
-        self.top -= taken;
-        Some(forward)
+    fn if_one(&mut self, holds: impl FnOnce(i32) -> bool, [low, high]: [u8; 2]) -> Option<isize> {
+        let value = *self.topmost()?;
+        self.top -= 1;
+        Some(if holds(value) { distance(low, high) } else { 3 })
+    }
+
+    #[inline(always)]
+    fn if_two(&mut self, holds: impl FnOnce(i32, i32) -> bool, [low, high]: [u8; 2]) -> Option<isize> {
+        let [left, right] = self.two()?;
+        self.top -= 2;
+        Some(if holds(left, right) { distance(low, high) } else { 3 })
     }
 }
 
