@@ -67,7 +67,8 @@ impl<D: Nor, const K: usize, const V: usize> LeafMap<D, K, V> {
         self.leaves.flash.into_device()
     }
 
-    /// Keys that fit whatever was inserted and removed before: as long as there are fewer, an insertion does not say `Full`.
+    /// Keys that fit whatever was inserted and removed before: as long as there are fewer, an insertion does not say
+    /// `Full`.
     /// Ascending keys fit twice as often.
     pub fn guaranteed_keys(&self) -> u32 {
         // No unit is left, and no two neighbours can be joined.
