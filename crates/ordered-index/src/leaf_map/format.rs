@@ -45,7 +45,8 @@ pub const fn range_bytes(key_bytes: usize) -> usize {
 }
 
 /// The seal of a leaf, which says its number once more: a header that is damaged is not taken for an old one. Of each
-/// bit and its complement one is zero. So neither a program nor an erase that is cut makes a seal, or another one of one.
+/// bit and its complement one is zero. So neither a program nor an erase that is cut makes a seal, or turns one into
+/// another.
 pub fn seal(sequence: u32) -> [u8; SEAL_BYTES] {
     let mut bytes = [0; SEAL_BYTES];
     bytes[..4].copy_from_slice(&sequence.to_le_bytes());

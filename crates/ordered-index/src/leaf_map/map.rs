@@ -68,8 +68,7 @@ impl<D: Nor, const K: usize, const V: usize> LeafMap<D, K, V> {
     }
 
     /// Keys that fit whatever was inserted and removed before: as long as there are fewer, an insertion does not say
-    /// `Full`.
-    /// Ascending keys fit twice as often.
+    /// `Full`. Ascending keys fit twice as often.
     pub fn guaranteed_keys(&self) -> u32 {
         // No unit is left, and no two neighbours can be joined.
         let leaves = self.leaves.layout.facts.unit_count - 1;
