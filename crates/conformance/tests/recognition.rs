@@ -125,7 +125,7 @@ fn nand_formats_are_told_apart() {
     let parts = [
         (labelled, TenantKind::LABEL, 1),
         (code, TenantKind::CODE, 2),
-        (rooms, TenantKind::CODE, 1),
+        (rooms, TenantKind::CODE, 2),
         (disk.into_device(), TenantKind::DISK, 2),
     ];
     for (mut part, kind, version) in parts {
