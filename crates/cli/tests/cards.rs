@@ -1,6 +1,9 @@
 //! `norn card`: a card is made, gets applets, answers commands through power cuts and resets, and loses nothing;
 //! mistakes are named with what helps.
 
+#[cfg(target_os = "linux")]
+mod killing;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -103,6 +106,20 @@ fn a_new_card_leaves_alone_what_is_beside_it() {
     // A name is no extension of another.
     desk.succeed("card new deeper/down/other.part --api card-api.jar");
     desk.succeed("card check deeper/down/other.part");
+}
+
+/// What a killed process has left has another name, and is in nobody's way.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_card_whose_making_is_killed_is_not_there() {
+    let desk = desk();
+    let calls = [("mkdir", 1), ("openat", 9), ("write", 5), ("write", 500), ("fsync", 2), ("rename", 1)];
+    for (call, number) in calls {
+        let is_killed = killing::killed(&desk, "card new my.card --api card-api.jar", call, number);
+        assert!(is_killed && !desk.path("my.card").exists(), "{call} {number}");
+    }
+    desk.succeed("card new my.card --api card-api.jar");
+    desk.succeed("card check my.card");
 }
 
 /// With an older image of the NOR part the card does not know the purse, and clears it from NAND when power comes. To

@@ -11,6 +11,7 @@
 //! | the block device | `cut_formats` of nand-ftl |
 //! | labels; programs in two rooms | `labels`, `programs` beside this file |
 //! | a shelf of images | `shelf` of code-pager |
+//! | image files and cards | `creations` of the command |
 
 use std::fmt::Debug;
 use std::ops::Bound;

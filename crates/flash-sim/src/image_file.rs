@@ -114,21 +114,33 @@ pub(crate) trait Stored: Default {
 #[derive(Debug)]
 pub(crate) struct ImageFile {
     file: File,
+    hidden: Option<Hidden>,
+}
+
+/// A file that is being made: the name that it has meanwhile, which goes with this value, and the one that it gets.
+#[derive(Debug)]
+struct Hidden {
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // What is left would be of no use, and its error is not the one to report.
+        let _ = fs::remove_file(&self.temporary);
+    }
 }
 
 impl ImageFile {
-    /// A new file of the given length, all holes, which `fill` fills. It appears at `path` when it is complete and on
-    /// the host's disk, under another name until then: a process that is killed leaves nothing at `path`.
-    pub fn create(
+    /// A new file of the given length, all holes, which `fill` fills. It has another name until it is
+    /// [published](Self::publish): a process that is killed, or gives it up, leaves nothing at `path`.
+    pub fn begin(
         path: &Path,
         (kind, name, geometry): (&Kind, &str, &[u32]),
         file_bytes: u64,
         fill: impl FnOnce(&ImageFile) -> io::Result<()>,
     ) -> Result<ImageFile, ImageError> {
-        let io_error = |source: io::Error| match source.kind() {
-            ErrorKind::AlreadyExists => ImageError::Exists { path: path.to_owned(), source },
-            _ => ImageError::Io { path: path.to_owned(), source },
-        };
+        let io_error = |source| creation_error(path, source);
         if path.try_exists().map_err(io_error)? {
             return Err(io_error(ErrorKind::AlreadyExists.into()));
         }
@@ -136,15 +148,20 @@ impl ImageFile {
         // What a process of this number left when it was killed.
         let _ = fs::remove_file(&temporary);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary).map_err(io_error)?;
-        let made = lock(&file, path).and_then(|()| {
-            let image = ImageFile { file };
-            image.file.set_len(file_bytes).and_then(|()| fill(&image)).map_err(io_error)?;
-            image.write_at(0, &kind.encode(name, geometry)).map_err(io_error)?;
-            image.file.sync_all().and_then(|()| publish(&temporary, path)).map_err(io_error)?;
-            Ok(image)
-        });
-        let _ = fs::remove_file(&temporary);
-        made
+        let image = ImageFile { file, hidden: Some(Hidden { temporary, path: path.to_owned() }) };
+        lock(&image.file, path)?;
+        image.file.set_len(file_bytes).and_then(|()| fill(&image)).map_err(io_error)?;
+        image.write_at(0, &kind.encode(name, geometry)).map_err(io_error)?;
+        Ok(image)
+    }
+
+    /// Gives a file its name that was begun, once all of it is on the host's disk.
+    pub fn publish(&mut self) -> Result<(), ImageError> {
+        let Some(Hidden { temporary, path }) = &self.hidden else { return Ok(()) };
+        let published = self.file.sync_all().and_then(|()| publish(temporary, path));
+        published.map_err(|source| creation_error(path, source))?;
+        self.hidden = None;
+        Ok(())
     }
 
     /// An existing file of a kind, and its header.
@@ -153,7 +170,7 @@ impl ImageFile {
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(io_error)?;
         lock(&file, path)?;
         let file_bytes = file.metadata().map_err(io_error)?.len();
-        let image = ImageFile { file };
+        let image = ImageFile { file, hidden: None };
         let mut bytes = vec![0; HEADER_BYTES.min(file_bytes as usize)];
         image.read_at(0, &mut bytes).map_err(io_error)?;
         let (name, geometry) = kind.decode(&bytes, path)?;
@@ -229,6 +246,13 @@ impl Header {
     /// For a file that cannot be read.
     pub fn io_error(&self, source: io::Error) -> ImageError {
         ImageError::Io { path: self.path.clone(), source }
+    }
+}
+
+fn creation_error(path: &Path, source: io::Error) -> ImageError {
+    match source.kind() {
+        ErrorKind::AlreadyExists => ImageError::Exists { path: path.to_owned(), source },
+        _ => ImageError::Io { path: path.to_owned(), source },
     }
 }
 

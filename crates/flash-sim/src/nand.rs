@@ -122,8 +122,26 @@ impl NandSim {
     /// # Panics
     /// As [`new`](Self::new).
     pub fn create_image(path: &Path, spec: NandSpec) -> Result<Self, ImageError> {
+        Self::create_image_with(path, spec, |_| Ok(()))
+    }
+
+    /// The same with what `fill` puts on the part. The file appears at `path` when that is there and on the host's
+    /// disk: a process that is killed before, or a `fill` that fails, leaves nothing at `path`.
+    ///
+    /// # Errors
+    /// As there, and those of `fill`.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn create_image_with<E: From<ImageError>>(
+        path: &Path,
+        spec: NandSpec,
+        fill: impl FnOnce(&mut Self) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let mut sim = Self::new(spec);
-        sim.image = Some(NandImage::create(path, &sim.spec)?);
+        sim.image = Some(NandImage::begin(path, &sim.spec)?);
+        fill(&mut sim)?;
+        sim.image.as_mut().map_or(Ok(()), NandImage::publish)?;
         Ok(sim)
     }
 

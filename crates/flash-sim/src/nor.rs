@@ -98,8 +98,26 @@ impl NorSim {
     /// # Panics
     /// As [`new`](Self::new).
     pub fn create_image(path: &Path, spec: PartSpec) -> Result<Self, ImageError> {
+        Self::create_image_with(path, spec, |_| Ok(()))
+    }
+
+    /// The same with what `fill` puts on the part. The file appears at `path` when that is there and on the host's
+    /// disk: a process that is killed before, or a `fill` that fails, leaves nothing at `path`.
+    ///
+    /// # Errors
+    /// As there, and those of `fill`.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn create_image_with<E: From<ImageError>>(
+        path: &Path,
+        spec: PartSpec,
+        fill: impl FnOnce(&mut Self) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let mut sim = Self::new(spec);
-        sim.image = Some(Image::create(path, &sim.spec, &sim.instrument.state(), &sim.units)?);
+        sim.image = Some(Image::begin(path, &sim.spec, &sim.instrument.state(), &sim.units)?);
+        fill(&mut sim)?;
+        sim.image.as_mut().map_or(Ok(()), Image::publish)?;
         Ok(sim)
     }
 
@@ -122,7 +140,7 @@ impl NorSim {
     /// # Errors
     /// If the file exists or cannot be made.
     pub fn save_image(&self, path: &Path) -> Result<(), ImageError> {
-        Image::create(path, &self.spec, &self.instrument.state(), &self.units).map(drop)
+        Image::begin(path, &self.spec, &self.instrument.state(), &self.units)?.publish()
     }
 
     /// What the part is.

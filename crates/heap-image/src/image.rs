@@ -16,7 +16,7 @@ use crate::part::Part;
 
 /// Makes an image file with an empty heap; below it a `Remap` with `spares` spare units. By default there is one spare
 /// where the engine is TinyStore's and the part's words may be programmed a limited number of times, and else no
-/// `Remap`. A file that cannot be formatted is not left behind.
+/// `Remap`. The file appears when the heap is in it.
 ///
 /// # Errors
 /// When the file exists, cannot be made, or its part is not suitable for a heap.
@@ -26,16 +26,9 @@ pub fn create(
     format: impl Into<Format>,
     spares: Option<u16>,
 ) -> Result<NorSim, HeapImageError> {
-    let mut device = NorSim::create_image(image, part)?;
-    match formatted(&mut device, format.into(), spares) {
-        Ok(_) => Ok(device),
-        Err(failure) => {
-            drop(device);
-            // The failure to format is the news; a file that stays is refused by name the next time.
-            let _ = std::fs::remove_file(image);
-            Err(failure.in_image(image))
-        }
-    }
+    NorSim::create_image_with(image, part, |device| {
+        formatted(device, format.into(), spares).map(drop).map_err(|failure| failure.in_image(image))
+    })
 }
 
 /// An empty heap on a device, as of [`create`].

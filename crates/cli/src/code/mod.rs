@@ -67,8 +67,10 @@ fn describe(header: &Header) -> String {
 /// When the file exists or cannot be made, or the part is too small or bad.
 pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
     let rooms = in_image(image, plan.rooms())?;
-    let mut part = NandSim::create_image(image, plan.part.clone())?;
-    part.mark_random_bad(plan.bad_blocks, plan.seed);
+    NandSim::create_image_with(image, plan.part.clone(), |part| {
+        part.mark_random_bad(plan.bad_blocks, plan.seed);
+        Ok::<_, Error>(())
+    })?;
     Ok(format!(
         "{}: a {} for programs, with two rooms of {} blocks of {} bytes each; `norn code install` fills one\n",
         image.display(),

@@ -38,19 +38,15 @@ use norn_flash_sim::WearSummary;
 /// A log on a simulated part.
 type Log<'a> = SensorLog<&'a mut NorSim>;
 
-/// Creates an image file with an empty log. If it cannot be formatted, the file is removed.
+/// Creates an image file with an empty log. It appears when the log is in it.
 ///
 /// # Errors
 /// When the file exists or cannot be made, or its part is not suitable for a log.
 pub fn create(path: &Path, spec: PartSpec) -> Result<String, crate::error::Error> {
-    let mut device = NorSim::create_image(path, spec)?;
-    let formatted = SensorLog::format(&mut device).map(|_| ()).map_err(LogFailure::Format);
-    if let Err(failure) = formatted {
-        drop(device);
-        // The failure to format is the news; a file that stays is refused by name the next time.
-        let _ = std::fs::remove_file(path);
-        return Err(failure.in_image(path).into());
-    }
+    let device = NorSim::create_image_with(path, spec, |device| {
+        let formatted = SensorLog::format(device).map_err(LogFailure::Format);
+        formatted.map(drop).map_err(|failure| crate::error::Error::from(failure.in_image(path)))
+    })?;
     let part = device.part();
     let (name, bytes, units) = (&device.spec().name, part.size_bytes(), part.unit_count);
     Ok(format!("{}: an empty log on {name}, {bytes} bytes in {units} units\n", path.display()))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use norn_flash::Nand;
 use norn_flash_sim::{NandCounters, NandSim, NandSpec};
-use norn_nand_ftl::{FtlConfig, FtlCounters, FtlError, Violation, max_logical_pages};
+use norn_nand_ftl::{Ftl, FtlConfig, FtlCounters, FtlError, Violation, max_logical_pages};
 use norn_nbd::{Address, Listener, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -66,31 +66,27 @@ impl Plan {
     }
 }
 
-/// Creates an image file with an empty device. If it cannot be formatted, the file is removed.
+/// Creates an image file with an empty device. It appears when the device is in it.
 ///
 /// # Errors
 /// When the file exists or cannot be made, or the device does not fit.
 pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
     let logical_pages = plan.logical_pages().map_err(|failure| in_image(failure, image))?;
-    let mut part = NandSim::create_image(image, plan.part.clone())?;
-    part.mark_random_bad(plan.bad_blocks, plan.seed);
-    let geometry = plan.part.part;
-    let memory = vec![0; ImageFtl::memory_bytes(&geometry, logical_pages)];
-    match ImageFtl::format(Disk::new(part), memory, FtlConfig { logical_pages }) {
-        Ok(ftl) => Ok(format!(
-            "{}: an empty block device of {} on {}, {} of {} blocks good\n",
-            image.display(),
-            Size(u64::from(logical_pages) * u64::from(geometry.page_bytes)),
-            plan.part.name,
-            ftl.good_blocks(),
-            geometry.block_count,
-        )),
-        Err(error) => {
-            // The failure to format is the news; a file that stays is refused by name the next time.
-            let _ = std::fs::remove_file(image);
-            Err(in_image(NbdFailure::Format(error), image))
-        }
-    }
+    let (geometry, mut good_blocks) = (plan.part.part, 0);
+    NandSim::create_image_with(image, plan.part.clone(), |part| {
+        part.mark_random_bad(plan.bad_blocks, plan.seed);
+        let memory = vec![0; ImageFtl::memory_bytes(&geometry, logical_pages)];
+        let ftl = Ftl::format(part, memory, FtlConfig { logical_pages });
+        good_blocks = ftl.map_err(|error| in_image(NbdFailure::Format(error), image))?.good_blocks();
+        Ok::<_, Error>(())
+    })?;
+    Ok(format!(
+        "{}: an empty block device of {} on {}, {good_blocks} of {} blocks good\n",
+        image.display(),
+        Size(u64::from(logical_pages) * u64::from(geometry.page_bytes)),
+        plan.part.name,
+        geometry.block_count,
+    ))
 }
 
 /// A mounted device, with what mounting took.

@@ -75,11 +75,15 @@ pub(super) struct Opened {
 }
 
 impl NandImage {
-    /// A new file for an erased part. Cost: the header; holes for the rest.
-    pub fn create(path: &Path, spec: &NandSpec) -> Result<Self, ImageError> {
+    /// A new file for an erased part, which has no name before it is published. Cost: the header; holes for the rest.
+    pub fn begin(path: &Path, spec: &NandSpec) -> Result<Self, ImageError> {
         let layout = Layout { part: spec.part };
         let header = (&KIND, &*spec.name, &*geometry(spec));
-        Ok(NandImage { file: ImageFile::create(path, header, layout.file_bytes(), |_| Ok(()))?, layout })
+        Ok(NandImage { file: ImageFile::begin(path, header, layout.file_bytes(), |_| Ok(()))?, layout })
+    }
+
+    pub fn publish(&mut self) -> Result<(), ImageError> {
+        self.file.publish()
     }
 
     pub fn open(path: &Path) -> Result<Opened, ImageError> {

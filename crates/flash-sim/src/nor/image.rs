@@ -102,20 +102,25 @@ pub(crate) struct Opened {
 }
 
 impl Image {
-    pub fn create(
+    /// A new file, which has no name before it is published.
+    pub fn begin(
         path: &Path,
         spec: &PartSpec,
         state: &State<Counters>,
         units: &[Arc<Cells>],
     ) -> Result<Self, ImageError> {
         let layout = Layout::of(&spec.part);
-        let file = ImageFile::create(path, (&KIND, &spec.name, &geometry(spec)), layout.file_bytes(), |file| {
+        let file = ImageFile::begin(path, (&KIND, &spec.name, &geometry(spec)), layout.file_bytes(), |file| {
             for (unit, cells) in units.iter().enumerate() {
                 layout.save_cells(file, unit, cells, 0..cells.bytes.len())?;
             }
             file.save_state(state)
         })?;
         Ok(Image { file, layout })
+    }
+
+    pub fn publish(&mut self) -> Result<(), ImageError> {
+        self.file.publish()
     }
 
     pub fn open(path: &Path) -> Result<Opened, ImageError> {
