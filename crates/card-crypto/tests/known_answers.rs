@@ -217,6 +217,107 @@ fn ecdsa_over_other_curves() {
     }
 }
 
+/// Signatures of project Wycheproof's `ecdsa_brainpoolP256r1_sha256` and `ecdsa_secp256k1_sha256`, each the third: of
+/// "123400" with SHA-256.
+#[cfg(feature = "curves")]
+#[test]
+fn ecdsa_over_curves_without_a_published_nonce() {
+    use sha2::Digest;
+
+    let known = [
+        (
+            Curve::BrainpoolP256,
+            "2676bd1e3fd83f3328d1af941442c036760f09587729419053083eb61d1ed22c",
+            "2cf769688a5ffd67da1899d243e66bcabe21f9e78335263bf5308b8e41a71b39",
+            "30450220351e727003896ec02949a3cf752223bcc6c2b611b30391edd60dc0c83dc9c98f022100924ad9dc00364d4aa2091416d1\
+             73862f9b02965ff176e880ea62a673e16db98e",
+        ),
+        (
+            Curve::Secp256k1,
+            "782c8ed17e3b2a783b5464f33b09652a71c678e05ec51e84e2bcfc663a3de963",
+            "af9acb4280b8c7f7c42f4ef9aba6245ec1ec1712fd38a0fa96418d8cd6aa6152",
+            "3045022100d035ee1f17fdb0b2681b163e33c359932659990af77dca632012b30b27a057b302201939d9f3b2858bc13e3474cb50\
+             e6a82be44faa71940f876c1cba4c3e989202b6",
+        ),
+    ];
+    let hash = sha2::Sha256::digest(b"123400");
+    for (curve, x, y, signature) in known {
+        let signature = hex(signature);
+        assert!(curve.verify(&point(x, y), &hash, &signature), "{curve:?}");
+        let mut wrong = signature;
+        *wrong.last_mut().unwrap() ^= 1;
+        assert!(!curve.verify(&point(x, y), &hash, &wrong), "{curve:?}");
+    }
+}
+
+/// Of each other curve a secret, another's point, and the X coordinate of their product: the NIST's first vectors of ECC
+/// CDH; RFC 7027, A.1, both ways; the first of project Wycheproof's `ecdh_secp256k1`.
+#[cfg(feature = "curves")]
+#[test]
+fn ecdh_over_other_curves() {
+    let of_brainpool = "89AFC39D41D3B327814B80940B042590F96556EC91E6AE7939BCE31F3A18BF2B";
+    let known = [
+        (
+            Curve::P192,
+            "f17d3fea367b74d340851ca4270dcb24c271f445bed9d527",
+            "42ea6dd9969dd2a61fea1aac7f8e98edcc896c6e55857cc0",
+            "dfbe5d7c61fac88b11811bde328e8a0d12bf01a9d204b523",
+            "803d8ab2e5b6e6fca715737c3a82f7ce3c783124f6d51cd0",
+        ),
+        (
+            Curve::P224,
+            "8346a60fc6f293ca5a0d2af68ba71d1dd389e5e40837942df3e43cbd",
+            "af33cd0629bc7e996320a3f40368f74de8704fa37b8fab69abaae280",
+            "882092ccbba7930f419a8a4f9bb16978bbc3838729992559a6f2e2d7",
+            "7d96f9a3bd3c05cf5cc37feb8b9d5209d5c2597464dec3e9983743e8",
+        ),
+        (
+            Curve::P384,
+            "3cc3122a68f0d95027ad38c067916ba0eb8c38894d22e1b15618b6818a661774ad463b205da88cf699ab4d43c9cf98a1",
+            "a7c76b970c3b5fe8b05d2838ae04ab47697b9eaf52e764592efda27fe7513272734466b400091adbf2d68c58e0c50066",
+            "ac68f19f2e1cb879aed43a9969b91a0839c4c38a49749b661efedf243451915ed0905a32b060992b468c64766fc8437a",
+            "5f9d29dc5e31a163060356213669c8ce132e22f57c9a04f40ba7fcead493b457e5621e766c40a2e3d4d6a04b25e533f1",
+        ),
+        (
+            Curve::P521,
+            "017eecc07ab4b329068fba65e56a1f8890aa935e57134ae0ffcce802735151f4eac6564f6ee9974c5e6887a1fefee5743ae2241bfe\
+             b95d5ce31ddcb6f9edb4d6fc47",
+            "00685a48e86c79f0f0875f7bc18d25eb5fc8c0b07e5da4f4370f3a9490340854334b1e1b87fa395464c60626124a4e70d0f785601d\
+             37c09870ebf176666877a2046d",
+            "01ba52c56fc8776d9e8f5db4f0cc27636d0b741bbe05400697942e80b739884a83bde99e0f6716939e632bc8986fa18dccd443a348\
+             b6c3e522497955a4f3c302f676",
+            "005fc70477c3e63bc3954bd0df3ea0d1f41ee21746ed95fc5e1fdf90930d5e136672d72cc770742d1711c3c3a4c334a0ad9759436a\
+             4d3c5bf6e74b9578fac148c831",
+        ),
+        (
+            Curve::BrainpoolP256,
+            "81DB1EE100150FF2EA338D708271BE38300CB54241D79950F77B063039804F1D",
+            "8D2D688C6CF93E1160AD04CC4429117DC2C41825E1E9FCA0ADDD34E6F1B39F7B",
+            "990C57520812BE512641E47034832106BC7D3E8DD0E4C7F1136D7006547CEC6A",
+            of_brainpool,
+        ),
+        (
+            Curve::BrainpoolP256,
+            "55E40BC41E37E3E2AD25C3C6654511FFA8474A91A0032087593852D3E7D76BD3",
+            "44106E913F92BC02A1705D9953A8414DB95E1AAA49E81D9E85F929A8E3100BE5",
+            "8AB4846F11CACCB73CE49CBDD120F5A900A69FD32C272223F789EF10EB089BDC",
+            of_brainpool,
+        ),
+        (
+            Curve::Secp256k1,
+            "f4b7ff7cccc98813a69fae3df222bfe3f4e28f764bf91b4a10d8096ce446b254",
+            "d8096af8a11e0b80037e1ee68246b5dcbb0aeb1cf1244fd767db80f3fa27da2b",
+            "396812ea1686e7472e9692eaf3e958e50e9500d3b4c77243db1f2acd67ba9cc4",
+            "544dfae22af6af939042b1d85b71a1e49e9a5614123c4d6ad0c8af65baf87d65",
+        ),
+    ];
+    for (curve, secret, x, y, product) in known {
+        let mut answer = vec![0; curve.point_bytes()];
+        curve.agree(&hex(secret), &point(x, y), &mut answer).unwrap();
+        assert_eq!(answer[1..=curve.field_bytes()], hex(product), "{curve:?}");
+    }
+}
+
 #[test]
 fn every_curve_draws_keys_signs_and_agrees() {
     let curves = [
