@@ -6,7 +6,7 @@ use norn_card_linker::{LinkedPackage, link};
 use norn_card_vm::Card;
 
 use crate::javac::sources;
-use crate::{TestCard, aid, config, linked, new_card, read, select, send, status};
+use crate::{TestCard, aid, config, linked, mounted, new_card, read, select, send, status, unmounted};
 
 const PINS: [u8; 7] = [0xF0, 0, 0, 0, 0x30, 0, 1];
 const OWNER_PIN: u8 = 1;
@@ -103,6 +103,45 @@ fn a_try_is_taken_ahead_of_its_check() {
     card.reset().unwrap();
     assert_eq!(status(&mut card, &select(&PINS)), 0x9000);
     assert_eq!(check(&mut card, SECOND), 0x63C1);
+}
+
+#[test]
+fn the_time_of_a_wrong_value_says_nothing_of_the_length() {
+    let (device, nand) = unmounted(card_with_pin(OWNER_PIN));
+    let reads_for = |bytes: u8| {
+        let mut card = mounted(device.clone(), nand.clone());
+        assert_eq!(status(&mut card, &select(&PINS)), 0x9000);
+        let before = reads(&mut card);
+        let wrong = [&[0x80, 2, 0, 0, bytes][..], &[9; 8][..usize::from(bytes)]].concat();
+        assert_eq!(status(&mut card, &wrong), 0x63C2);
+        reads(&mut card) - before
+    };
+    // Words of the value are read, as many as are compared; the length of the PIN, which is 4, is no exception.
+    let counts: Vec<u64> = (1..=8).map(reads_for).collect();
+    let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+    assert!(most - least <= 2, "{counts:?}");
+}
+
+#[test]
+fn a_value_is_right_at_its_own_length_alone() {
+    let mut card = card_with_pin(OWNER_PIN);
+    let value = [1, 2, 3, 4, 5, 6, 7, 8];
+    let command =
+        |instruction, bytes: u8| [&[0x80, instruction, 0, 0, bytes][..], &value[..usize::from(bytes)]].concat();
+    // What is left of the longer value does not count.
+    for length in [8, 5, 1] {
+        assert_eq!(status(&mut card, &command(12, length)), 0x9000);
+        for bytes in 1..=8 {
+            let expected = if bytes == length { 0x9000 } else { 0x63C2 };
+            assert_eq!(status(&mut card, &command(2, bytes)), expected, "{bytes} bytes of {length}");
+            assert_eq!(status(&mut card, &command(2, length)), 0x9000, "{length}");
+        }
+    }
+}
+
+/// Reads of the part so far.
+fn reads(card: &mut TestCard) -> u64 {
+    card.heap().heap().device_mut().device_mut().0.borrow().counters().reads()
 }
 
 #[test]

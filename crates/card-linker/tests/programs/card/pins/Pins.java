@@ -101,6 +101,9 @@ public final class Pins extends Applet {
                 JCint.setInt(buffer, (short) 1, JCint.getInt(filled, (short) 3));
                 apdu.setOutgoingAndSend((short) 0, (short) 5);
                 break;
+            case 12:
+                ((OwnerPIN) pin).update(buffer, ISO7816.OFFSET_CDATA, (byte) apdu.setIncomingAndReceive());
+                break;
             default:
                 ISOException.throwIt(ISO7816.SW_INS_NOT_SUPPORTED);
         }

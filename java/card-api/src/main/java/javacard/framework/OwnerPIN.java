@@ -85,7 +85,9 @@ public class OwnerPIN implements PIN {
     /** Compares a value with the PIN, after a try was taken for it. */
     final boolean compare(byte[] pin, short offset, byte length) {
         checkRange(pin, offset, length);
-        if (length != this.length || Util.arrayCompare(pin, offset, value, (short) 0, length) != 0) {
+        // The length is a secret, too: as many bytes are compared as were given, whatever it is.
+        short compared = length > value.length ? (short) value.length : length;
+        if ((length ^ this.length | Util.arrayCompare(pin, offset, value, (short) 0, compared)) != 0) {
             return false;
         }
         setValidatedFlag(true);
