@@ -7,12 +7,14 @@ mod costs;
 mod damaged_images;
 mod every_algorithm;
 mod firewall;
+mod given;
 #[path = "../javac/mod.rs"]
 mod javac;
 mod keys;
 mod pending;
 mod pins;
 mod power_cuts;
+mod published_rsa;
 mod rsa;
 mod sessions;
 mod values;
