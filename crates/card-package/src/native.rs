@@ -6,7 +6,7 @@
 use crate::known::place;
 
 /// Class, name and descriptor of each native method; its number is its place.
-pub const NATIVES: [(&str, &str, &str); 93] = [
+pub const NATIVES: [(&str, &str, &str); 95] = [
     ("javacard/framework/AID", "getBytes", "([BS)B"),
     ("javacard/framework/AID", "equals", "(Ljava/lang/Object;)Z"),
     ("javacard/framework/AID", "equals", "([BSB)Z"),
@@ -104,6 +104,8 @@ pub const NATIVES: [(&str, &str, &str); 93] = [
     ("javacardx/framework/tlv/TLVException", "throwIt", "(S)V"),
     ("javacard/security/Algorithms", "makeKey", "(S)[B"),
     ("javacard/security/Algorithms", "noteOldKey", "()V"),
+    ("javacard/security/Algorithms", "require", "(S)V"),
+    ("javacardx/crypto/BlockCipher", "require", "(S)V"),
 ];
 
 /// The number of a native method, by internal name of the class, name and descriptor. Cost: the table is read through.

@@ -4,9 +4,9 @@ use norn_card_crypto::{Aes, CompactP256, Direction, Random, compress_sha256};
 
 use crate::crypto::{BlockCipher, CipherMode, Crypto, Hash, NotComputed, Parameter};
 
-/// P-256, AES, SHA-224 and SHA-256, with random bytes of a source: on a chip, of its generator. The API throws
-/// `NO_SUCH_ALGORITHM` for every other algorithm once it is to compute: SHA-1 and with it hashed ECDH, SHA-384,
-/// SHA-512, DES, RSA, and other curves. RAM: that of the source.
+/// P-256, AES, SHA-224 and SHA-256, with random bytes of a source: on a chip, of its generator. Factories of the API
+/// throw `NO_SUCH_ALGORITHM` for every other algorithm: SHA-1 and with it hashed ECDH, SHA-384, SHA-512, DES, RSA, and
+/// other curves. RAM: that of the source.
 #[derive(Clone, Copy, Debug)]
 pub struct SmallCrypto<R>(pub R);
 

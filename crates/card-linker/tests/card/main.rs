@@ -6,6 +6,7 @@ mod channels;
 mod costs;
 mod damaged_images;
 mod every_algorithm;
+mod factories;
 mod firewall;
 mod given;
 #[path = "../javac/mod.rs"]

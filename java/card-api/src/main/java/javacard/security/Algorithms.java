@@ -44,8 +44,26 @@ final class Algorithms {
     /** Added to the mode of a block cipher: DES instead of AES. */
     static final byte WITH_DES = 0x10;
 
+    /** For {@link #require}: AES. */
+    static final short AES = 0x100;
+
+    /** DES. */
+    static final short DES = 0x101;
+
+    /** A curve. */
+    static final short CURVES = 0x102;
+
+    /** Random bytes. */
+    static final short RANDOM = 0x103;
+
     private Algorithms() {
     }
+
+    /**
+     * Throws NO_SUCH_ALGORITHM where the card does not compute something: one of the above, or a hash, by an ALG of
+     * {@link MessageDigest}.
+     */
+    static native void require(short what);
 
     /** Takes data into the state of a hash, one of {@link MessageDigest}. */
     static native void digestUpdate(byte algorithm, byte[] state, byte[] data, short offset, short length);

@@ -64,6 +64,7 @@ final class BlockMac extends Signature {
         this.algorithm = algorithm;
         padding = pads;
         isDes = algorithm != ALG_AES_MAC_128_NOPAD && algorithm != ALG_AES_CMAC_128;
+        Algorithms.require(isDes ? Algorithms.DES : Algorithms.AES);
         boolean isShort = algorithm == ALG_DES_MAC4_NOPAD
                 || algorithm == ALG_DES_MAC4_ISO9797_M1
                 || algorithm == ALG_DES_MAC4_ISO9797_M2

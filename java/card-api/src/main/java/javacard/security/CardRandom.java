@@ -16,6 +16,7 @@ final class CardRandom extends RandomData {
             default:
                 CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
         }
+        Algorithms.require(Algorithms.RANDOM);
         this.algorithm = algorithm;
     }
 

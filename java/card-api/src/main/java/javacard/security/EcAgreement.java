@@ -15,6 +15,7 @@ final class EcAgreement extends KeyAgreement {
     private StoredPrivateKey key;
 
     EcAgreement(byte algorithm) {
+        Algorithms.require(Algorithms.CURVES);
         this.algorithm = algorithm;
         boolean isHashed = algorithm == ALG_EC_SVDP_DH || algorithm == ALG_EC_SVDP_DHC;
         digest = isHashed ? new ShaDigest(MessageDigest.ALG_SHA) : null;

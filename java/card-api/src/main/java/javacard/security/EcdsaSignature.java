@@ -14,6 +14,7 @@ final class EcdsaSignature extends Signature {
     private byte mode;
 
     EcdsaSignature(byte algorithm, byte digestAlgorithm) {
+        Algorithms.require(Algorithms.CURVES);
         this.algorithm = algorithm;
         digest = new ShaDigest(digestAlgorithm);
         hash = JCSystem.makeTransientByteArray(digest.getLength(), JCSystem.CLEAR_ON_RESET);

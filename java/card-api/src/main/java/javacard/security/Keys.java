@@ -18,6 +18,7 @@ final class Keys {
                         && bits != KeyBuilder.LENGTH_AES_256) {
                     break;
                 }
+                Algorithms.require(Algorithms.AES);
                 return new StoredAesKey(type, bits, memory(type));
             case KeyBuilder.TYPE_DES:
             case KeyBuilder.TYPE_DES_TRANSIENT_RESET:
@@ -27,6 +28,7 @@ final class Keys {
                         && bits != KeyBuilder.LENGTH_DES3_3KEY) {
                     break;
                 }
+                Algorithms.require(Algorithms.DES);
                 return new StoredDesKey(type, bits, memory(type));
             case KeyBuilder.TYPE_HMAC:
             case KeyBuilder.TYPE_HMAC_TRANSIENT_RESET:
@@ -35,6 +37,9 @@ final class Keys {
                         && bits != KeyBuilder.LENGTH_HMAC_SHA_512_BLOCK_128) {
                     break;
                 }
+                Algorithms.require(
+                        bits == KeyBuilder.LENGTH_HMAC_SHA_256_BLOCK_64
+                                ? MessageDigest.ALG_SHA_256 : MessageDigest.ALG_SHA_512);
                 return new StoredHmacKey(type, bits, memory(type));
             case KeyBuilder.TYPE_RSA_PUBLIC:
                 if (isRsa(bits)) {

@@ -27,6 +27,9 @@ final class RsaSignature extends Signature {
     private byte mode;
 
     RsaSignature(byte algorithm, byte digestAlgorithm, byte padding) {
+        if (!Algorithms.hasRsa()) {
+            CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+        }
         this.algorithm = algorithm;
         this.padding = padding;
         digest = algorithm == RAW ? null : new ShaDigest(digestAlgorithm);

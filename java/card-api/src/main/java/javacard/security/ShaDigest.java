@@ -9,6 +9,7 @@ final class ShaDigest extends InitializedMessageDigest {
     private final byte[] state;
 
     ShaDigest(byte algorithm) {
+        Algorithms.require(algorithm);
         this.algorithm = algorithm;
         state = JCSystem.makeTransientByteArray(
                 getBlockLength() == 64 ? Algorithms.STATE_BYTES : Algorithms.WIDE_STATE_BYTES,
@@ -22,12 +23,8 @@ final class ShaDigest extends InitializedMessageDigest {
             case ALG_SHA_224:
             case ALG_SHA_256:
                 return 64;
-            case ALG_SHA_384:
-            case ALG_SHA_512:
-                return 128;
             default:
-                CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
-                return 0;
+                return 128;
         }
     }
 

@@ -130,7 +130,8 @@ public abstract class Signature {
     /** RSA. */
     public static final byte SIG_CIPHER_RSA = 3;
 
-    // Names of the specification for what this card does not carry out.
+    // Names of the specification for what this card does not carry out. CBC-MAC of AES with blocks of 192 and 256 bits,
+    // which AES does not have, is deprecated by 3.0.5.
     public static final byte ALG_RSA_SHA_ISO9796 = 9;
     public static final byte ALG_RSA_MD5_PKCS1 = 11;
     public static final byte ALG_RSA_RIPEMD160_ISO9796 = 12;
@@ -216,9 +217,9 @@ public abstract class Signature {
      * @param messageDigestAlgorithm an ALG of {@link MessageDigest} with a line of its own there;
      *     {@link MessageDigest#ALG_NULL} for codes of block ciphers
      * @param cipherAlgorithm a SIG_CIPHER with a line of its own above
-     * @param paddingAlgorithm {@code Cipher.PAD_NULL} for ECDSA, HMAC and CMAC; {@code PAD_PKCS1} or
-     *     {@code PAD_PKCS1_PSS} for RSA; {@code PAD_NOPAD} for CBC-MAC of AES; one of blocks, or of the retail MAC, for
-     *     DES
+     * @param paddingAlgorithm {@code Cipher.PAD_NULL} for ECDSA, HMAC and CMAC, which also takes {@code PAD_NOPAD} and
+     *     {@code PAD_ISO9797_M2}; {@code PAD_PKCS1} or {@code PAD_PKCS1_PSS} for RSA; {@code PAD_NOPAD} for CBC-MAC of
+     *     AES; one of blocks, or of the retail MAC, for DES
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others

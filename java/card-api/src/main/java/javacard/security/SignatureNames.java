@@ -27,7 +27,7 @@ final class SignatureNames {
                 return digest == MessageDigest.ALG_NULL && padding == PAD_NOPAD
                         ? Signature.ALG_AES_MAC_128_NOPAD : NONE;
             case Signature.SIG_CIPHER_AES_CMAC128:
-                return digest == MessageDigest.ALG_NULL ? Signature.ALG_AES_CMAC_128 : NONE;
+                return digest == MessageDigest.ALG_NULL && isOfCmac(padding) ? Signature.ALG_AES_CMAC_128 : NONE;
             case Signature.SIG_CIPHER_DES_MAC4:
             case Signature.SIG_CIPHER_DES_MAC8:
                 byte four = digest == MessageDigest.ALG_NULL ? des(padding) : NONE;
@@ -35,6 +35,11 @@ final class SignatureNames {
             default:
                 return NONE;
         }
+    }
+
+    /** CMAC pads by itself, as method 2 does: applets name its padding in three ways. */
+    private static boolean isOfCmac(byte padding) {
+        return padding == EcdsaSignature.PAD_NULL || padding == PAD_NOPAD || padding == PAD_ISO9797_M2;
     }
 
     private static byte ecdsa(byte digest) {

@@ -22,6 +22,9 @@ final class BlockCipher extends Cipher {
     static final byte NONE = 0;
     /** Added to the mode. */
     private static final byte WITH_DES = 0x10;
+    /** What {@link #require} names. */
+    private static final short AES = 0x100;
+    private static final short DES = 0x101;
     private static final byte PADDING = (byte) 0x80;
 
     private static final byte AES_KEY_192 = 24;
@@ -83,6 +86,7 @@ final class BlockCipher extends Cipher {
             default:
                 CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
         }
+        require(des ? DES : AES);
         this.algorithm = algorithm;
         isDes = des;
         isChained = chains;
@@ -345,6 +349,9 @@ final class BlockCipher extends Cipher {
             short length,
             byte[] out,
             short outOffset);
+
+    /** Throws NO_SUCH_ALGORITHM where the card does not have a block cipher. */
+    private static native void require(short what);
 
     private void check() {
         if (mode == 0) {
