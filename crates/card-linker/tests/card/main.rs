@@ -16,6 +16,7 @@ mod pending;
 mod pins;
 mod power_cuts;
 mod published_rsa;
+mod resets;
 mod rsa;
 mod sessions;
 mod values;

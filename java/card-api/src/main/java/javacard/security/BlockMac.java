@@ -93,12 +93,14 @@ final class BlockMac extends Signature {
         if (isRetail() && given.bytes() == DES_KEY) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
+        boolean isOwn = key != given && mode != theMode && StoredKey.begin();
         if (key != given) {
             key = given;
         }
         if (mode != theMode) {
             mode = theMode;
         }
+        StoredKey.commit(isOwn);
         restart();
     }
 

@@ -29,12 +29,14 @@ final class EcdsaSignature extends Signature {
         if (!theKey.isInitialized()) {
             CryptoException.throwIt(CryptoException.UNINITIALIZED_KEY);
         }
+        boolean isOwn = key != theKey && mode != theMode && StoredKey.begin();
         if (key != theKey) {
             key = (StoredEcKey) theKey;
         }
         if (mode != theMode) {
             mode = theMode;
         }
+        StoredKey.commit(isOwn);
         digest.reset();
     }
 

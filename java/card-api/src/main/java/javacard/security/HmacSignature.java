@@ -34,12 +34,14 @@ final class HmacSignature extends Signature {
         if (given.getSize() > digest.getBlockLength()) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
+        boolean isOwn = key != given && mode != theMode && StoredKey.begin();
         if (key != given) {
             key = given;
         }
         if (mode != theMode) {
             mode = theMode;
         }
+        StoredKey.commit(isOwn);
         block[BLOCK_MAX] = 0;
     }
 

@@ -52,12 +52,6 @@ final class RsaSignature extends Signature {
                 CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
             }
         }
-        if (key != given) {
-            key = given;
-        }
-        if (mode != theMode) {
-            mode = theMode;
-        }
         if (algorithm != RAW) {
             digest.reset();
             // To verify, there is another block: what the signature raises to.
@@ -66,6 +60,14 @@ final class RsaSignature extends Signature {
                 block = JCSystem.makeTransientByteArray(bytes, JCSystem.CLEAR_ON_RESET);
             }
         }
+        boolean isOwn = key != given && mode != theMode && StoredKey.begin();
+        if (key != given) {
+            key = given;
+        }
+        if (mode != theMode) {
+            mode = theMode;
+        }
+        StoredKey.commit(isOwn);
     }
 
     public void init(Key theKey, byte theMode, byte[] bArray, short bOff, short bLen) {

@@ -102,7 +102,7 @@ abstract class StoredKey implements Key {
         return bytes();
     }
 
-    /** Begins a transaction, if none is open. */
+    /** Begins a transaction, if none is open: what is written until {@link #commit} is there whole or not at all. */
     static boolean begin() {
         if (JCSystem.getTransactionDepth() != 0) {
             return false;

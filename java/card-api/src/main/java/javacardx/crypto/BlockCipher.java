@@ -187,11 +187,19 @@ final class BlockCipher extends Cipher {
         if (!theKey.isInitialized()) {
             CryptoException.throwIt(CryptoException.UNINITIALIZED_KEY);
         }
+        // A cut of the power leaves no key with another's mode.
+        boolean isOwn = key != theKey && mode != theMode && JCSystem.getTransactionDepth() == 0;
+        if (isOwn) {
+            JCSystem.beginTransaction();
+        }
         if (key != theKey) {
             key = (SecretKey) theKey;
         }
         if (mode != theMode) {
             mode = theMode;
+        }
+        if (isOwn) {
+            JCSystem.commitTransaction();
         }
         restart();
     }

@@ -49,19 +49,36 @@ final class RsaCipher extends Cipher {
         if (!isKey || theMode != MODE_ENCRYPT && theMode != MODE_DECRYPT) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
-        raiser.init(theKey, Signature.MODE_SIGN);
-        short keyBytes = (short) (theKey.getSize() / 8);
-        boolean isPublicKey = theKey instanceof RSAPublicKey;
-        if (bytes != keyBytes || isPublic != isPublicKey || mode != theMode) {
-            bytes = keyBytes;
-            isPublic = isPublicKey;
-            mode = theMode;
+        if (!theKey.isInitialized()) {
+            CryptoException.throwIt(CryptoException.UNINITIALIZED_KEY);
         }
-        short length = (short) (bytes + 2 + 4 + 64);
+        short keyBytes = (short) (theKey.getSize() / 8);
+        short length = (short) (keyBytes + 2 + 4 + 64);
         if (block == null || block.length < length) {
             block = JCSystem.makeTransientByteArray(length, JCSystem.CLEAR_ON_RESET);
         }
+        boolean isPublicKey = theKey instanceof RSAPublicKey;
+        if (bytes != keyBytes || isPublic != isPublicKey || mode != theMode) {
+            changeTo(theKey, keyBytes, isPublicKey, theMode);
+        } else {
+            raiser.init(theKey, Signature.MODE_SIGN);
+        }
         restart();
+    }
+
+    /** All of it or nothing: a cut of the power leaves no public key that is padded for as a private one is. */
+    private void changeTo(Key theKey, short keyBytes, boolean isPublicKey, byte theMode) {
+        boolean isOwn = JCSystem.getTransactionDepth() == 0;
+        if (isOwn) {
+            JCSystem.beginTransaction();
+        }
+        raiser.init(theKey, Signature.MODE_SIGN);
+        bytes = keyBytes;
+        isPublic = isPublicKey;
+        mode = theMode;
+        if (isOwn) {
+            JCSystem.commitTransaction();
+        }
     }
 
     public void init(Key theKey, byte theMode, byte[] bArray, short bOff, short bLen) {
