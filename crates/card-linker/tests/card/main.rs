@@ -19,6 +19,7 @@ mod published_rsa;
 mod resets;
 mod rsa;
 mod sessions;
+mod splits;
 mod values;
 
 use std::cell::RefCell;
