@@ -202,7 +202,7 @@ fn retail(padding: Padding, key: &[u8], vector: &[u8], data: &[u8]) -> Vec<u8> {
 fn cmac(key: &[u8], data: &[u8]) -> Vec<u8> {
     let mut zero = [0; 16];
     Block::Aes.encrypt(key, &mut zero);
-    let twice = |number: u128| number << 1 ^ if number >> 127 == 1 { 0x87 } else { 0 };
+    let twice = |number: u128| (number << 1) ^ if number >> 127 == 1 { 0x87 } else { 0 };
     let first = twice(u128::from_be_bytes(zero));
     let is_whole = !data.is_empty() && data.len().is_multiple_of(16);
     let mut data = if is_whole { data.to_vec() } else { padded(Padding::Method2, 16, data) };
@@ -219,8 +219,8 @@ fn crc(number: u8, start: &[u8], data: &[u8]) -> Vec<u8> {
     for byte in data {
         let byte = if number == 1 { *byte } else { byte.reverse_bits() };
         for bit in (0..8).rev() {
-            let top = register >> (bits - 1) & 1 ^ u64::from(byte >> bit & 1);
-            register = (register << 1 ^ top * polynomial) & ((1 << bits) - 1);
+            let top = (register >> (bits - 1) & 1) ^ u64::from(byte >> bit & 1);
+            register = ((register << 1) ^ (top * polynomial)) & ((1 << bits) - 1);
         }
     }
     match number {
