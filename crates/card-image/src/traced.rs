@@ -178,6 +178,11 @@ impl<S: PackageStore, const TRACED: bool> Code for Traced<S, TRACED> {
 }
 
 impl<S: PackageStore, const TRACED: bool> PackageStore for Traced<S, TRACED> {
+    fn open(&mut self, is_installed: impl Fn(u8) -> bool) -> Result<(), CodeError<Self>> {
+        self.package = None;
+        self.image.store.open(is_installed)
+    }
+
     fn add(&mut self, image: &[u8]) -> Result<u8, AddError<CodeError<Self>>> {
         self.package = None;
         self.image.store.add(image)

@@ -5,7 +5,7 @@
 //! so does the limit, which no handler catches.
 //!
 //! A package is installed if its static fields are there, or an object in their place. It is in the store before they
-//! are made, and leaves it after they went: when power comes, what is in the store without them is cleared.
+//! are made, and leaves it after they went: when power comes, the store is asked for those that are installed alone.
 //!
 //! Source: Runtime Environment Specification, Java Card Platform, Classic Edition 3.0.5, chapters 3 and 4.
 
@@ -145,9 +145,11 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         self.memory.persistent.read_statics().map_err(CardError::Heap)?;
         self.memory.read_used().map_err(Self::objects)?;
         self.state = State::new(self.state.protocol);
+        let statics = &self.memory.persistent;
+        self.packages.open(|number| statics.has_statics(number)).map_err(CardError::Packages)?;
         for number in 0..PACKAGES as u8 {
-            let is_installed = self.memory.persistent.has_statics(number);
-            if !is_installed && self.packages.package(number).is_some() {
+            // Left by an installation that has failed. What the power has cut is in no room that was opened.
+            if !statics.has_statics(number) && self.packages.package(number).is_some() {
                 self.packages.remove(number).map_err(CardError::Packages)?;
             }
         }

@@ -118,34 +118,14 @@ impl<
     O: Observer,
 > NandPackages<D, P, ROOMS, FRAMES, PAGE, PART_PAGE, C, O>
 {
-    /// The packages of a part. One whose image is damaged is left out, and so are those that import it. Cost: nine
-    /// loads a room, and those of each package's header.
+    /// The shelf on a part; no package is known before [`PackageStore::open`]. Cost: none on the part.
     ///
     /// # Errors
     ///
-    /// If the part does not serve, or fails.
+    /// If the part does not serve.
     pub fn mount(device: D, options: Options, observer: O) -> Result<Self, ShelfError<D::Error>> {
-        let shelf = Shelf::mount(device, options, observer)?;
-        let image = RoomImage { shelf, room: 0 };
-        let mut packages = NandPackages { image, known: [None; ROOMS], object_class: (0, 0) };
-        // A package may have a lower number than one that it imports: as many rounds as find something.
-        let mut is_changed = true;
-        while is_changed {
-            is_changed = false;
-            for number in 0..ROOMS as u8 {
-                if packages.known[usize::from(number)].is_some() || packages.size_bytes(number).is_none() {
-                    continue;
-                }
-                match packages.take(number) {
-                    Ok(()) => is_changed = true,
-                    Err(AddError::Image(ImageError::Read(NandPackagesError::Device(error)))) => {
-                        return Err(ShelfError::Device(error));
-                    }
-                    Err(_) => {}
-                }
-            }
-        }
-        Ok(packages)
+        let shelf = Shelf::unopened(device, options, observer)?;
+        Ok(NandPackages { image: RoomImage { shelf, room: 0 }, known: [None; ROOMS], object_class: (0, 0) })
     }
 
     /// Bytes of a package's image; none where the room is empty.
@@ -267,6 +247,31 @@ impl<
     O: Observer,
 > PackageStore for NandPackages<D, P, ROOMS, FRAMES, PAGE, PART_PAGE, C, O>
 {
+    /// Cost: nine loads for each package that is installed, and those of its header.
+    fn open(&mut self, is_installed: impl Fn(u8) -> bool) -> Result<(), ErrorOf<D>> {
+        let is_missing =
+            |known: &[Option<Known>; ROOMS], number| known[usize::from(number)].is_none() && is_installed(number);
+        for number in (0..ROOMS as u8).filter(|number| is_missing(&self.known, *number)) {
+            self.image.shelf.open(number.into()).map_err(NandPackagesError::Device)?;
+        }
+        // A package may have a lower number than one that it imports: as many rounds as find something.
+        let mut is_changed = true;
+        while is_changed {
+            is_changed = false;
+            for number in 0..ROOMS as u8 {
+                if !is_missing(&self.known, number) || self.size_bytes(number).is_none() {
+                    continue;
+                }
+                match self.take(number) {
+                    Ok(()) => is_changed = true,
+                    Err(AddError::Image(ImageError::Read(error @ NandPackagesError::Device(_)))) => return Err(error),
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn add(&mut self, image: &[u8]) -> Result<u8, AddError<ErrorOf<D>>> {
         let is_free = |number: &u8| self.known.get(usize::from(*number)).is_some_and(Option::is_none);
         let Some(number) = (0..ROOMS as u8).find(is_free) else { return Err(AddError::NoRoom) };

@@ -19,6 +19,16 @@ pub enum AddError<E> {
 
 /// Packages that are added and removed; a power cut leaves each whole or absent.
 pub trait PackageStore: Code {
+    /// Finds the packages of the numbers that are installed, unless they are known already. One whose image is damaged
+    /// is left out, and so are those that import it.
+    ///
+    /// # Errors
+    ///
+    /// If the memory fails.
+    fn open(&mut self, is_installed: impl Fn(u8) -> bool) -> Result<(), CodeError<Self>>
+    where
+        Self: Sized;
+
     /// Keeps an image, whose imports are there already, and returns the number that the package has from now on. Of the
     /// image it looks at the header and the imports: who adds it checks the rest where it is then.
     ///

@@ -44,7 +44,20 @@ impl<D: Nand, P: Policy + Default, const ROOMS: usize, const FRAMES: usize, cons
     ///
     /// # Errors
     /// If cache pages of this width do not fit the part's pages, rooms would have no two blocks, or the device fails.
-    pub fn mount(mut device: D, options: Options, observer: O) -> Result<Self, ImageError<D::Error>> {
+    pub fn mount(device: D, options: Options, observer: O) -> Result<Self, ImageError<D::Error>> {
+        let mut shelf = Self::unopened(device, options, observer)?;
+        for number in 0..ROOMS {
+            shelf.open(number)?;
+        }
+        Ok(shelf)
+    }
+
+    /// The same shelf, whose rooms are not looked at: for a caller who knows which ones have images, and opens those.
+    /// Cost: none on the part.
+    ///
+    /// # Errors
+    /// As [`Shelf::mount`], except the device's.
+    pub fn unopened(device: D, options: Options, observer: O) -> Result<Self, ImageError<D::Error>> {
         let part = device.part();
         let layout = PageLayout::of::<C, _>(&part, PAGE)?;
         let pages_per_block = u32::from(layout.per_page.get()) * u32::from(part.pages_per_block);
@@ -56,17 +69,27 @@ impl<D: Nand, P: Policy + Default, const ROOMS: usize, const FRAMES: usize, cons
         }
         let size = u32::from(room_blocks) * ROOMS as u32 * pages_per_block * PAGE as u32;
         let whole = Image::planned::<C, _>(&part, PAGE, Room { start: Block(0), blocks: u16::MAX }, size)?;
-        let mut images = [None; ROOMS];
-        for (number, image) in images.iter_mut().enumerate() {
-            *image = match Header::find::<D, C>(&mut device, room(number, room_blocks).start, PAGE) {
-                Ok(header) => Some(header.image),
-                Err(ImageError::Device(error)) => return Err(ImageError::Device(error)),
-                // Nothing, or what another program has left.
-                Err(_) => None,
-            };
-        }
         let pager = Pager::over(device, whole, P::default(), options, observer);
-        Ok(Shelf { pager, images, room_blocks })
+        Ok(Shelf { pager, images: [None; ROOMS], room_blocks })
+    }
+
+    /// Looks for the image in a room. The cache is empty afterwards. Cost: nine loads.
+    ///
+    /// # Errors
+    /// If the device fails.
+    ///
+    /// # Panics
+    /// If there is no such room.
+    pub fn open(&mut self, number: usize) -> Result<(), D::Error> {
+        let start = room(number, self.room_blocks).start;
+        let found = self.pager.with_device(|part| Header::find::<D, C>(part, start, PAGE));
+        self.images[number] = match found {
+            Ok(header) => Some(header.image),
+            Err(ImageError::Device(error)) => return Err(error),
+            // Nothing, or what another program has left.
+            Err(_) => None,
+        };
+        Ok(())
     }
 
     /// How many blocks a room has: one for the header, the others for the image and for as many bad blocks.

@@ -66,6 +66,38 @@ fn fields_show_what_was_written_and_undone() {
     }
 }
 
+/// Loads of a mount of a card, and the card's parts.
+fn loads_of_mount((device, nand): (NorSim, NandSim)) -> (u64, (NorSim, NandSim)) {
+    let before = nand.counters().loads;
+    let parts = unmounted(mounted(device, nand));
+    (parts.1.counters().loads - before, parts)
+}
+
+#[test]
+fn a_mount_looks_into_rooms_of_installed_packages_alone() {
+    let (with_api, parts) = loads_of_mount(unmounted(new_card()));
+    let (with_purse, parts) = loads_of_mount(unmounted({
+        let mut card = mounted(parts.0, parts.1);
+        card.install_package(&linked().purse.image).unwrap();
+        card
+    }));
+    // Nine for each of the shelf's eight rooms would be 72.
+    println!("{with_api} and {with_purse} loads");
+    assert!(with_api < 18 && with_purse < 2 * 18, "{with_api} and {with_purse} loads");
+    // An image that a deletion has left in its room is not looked for.
+    let mut card = mounted(parts.0, parts.1);
+    card.packages().with_device(|part| part.cut_power_after(0, Tear::Nothing));
+    assert!(card.delete(aid(&PURSE[..6])).is_err());
+    let (device, mut nand) = unmounted(card);
+    nand.power_on();
+    let (with_rest, parts) = loads_of_mount((device, nand));
+    assert_eq!(with_rest, with_api);
+    let mut card = mounted(parts.0, parts.1);
+    card.install_package(&linked().purse.image).unwrap();
+    card.install_applet(aid(&PURSE), aid(&PURSE), &PIN).unwrap();
+    assert_eq!(status(&mut card, &select(&PURSE)), 0x9000);
+}
+
 /// Nanoseconds that the NOR part and the NAND part take since they were made, where a purse that is selected is
 /// credited, debited and asked for its balance so often, with so many pages of 64 bytes in the pager's cache.
 fn purse_takes<const FRAMES: usize>(rounds: u16) -> (u64, u64) {
