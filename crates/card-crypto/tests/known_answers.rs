@@ -250,8 +250,8 @@ fn ecdsa_over_curves_without_a_published_nonce() {
     }
 }
 
-/// Of each other curve a secret, another's point, and the X coordinate of their product: the NIST's first vectors of ECC
-/// CDH; RFC 7027, A.1, both ways; the first of project Wycheproof's `ecdh_secp256k1`.
+/// Of each other curve a secret, another's point, and the X coordinate of their product: the NIST's first vectors of
+/// ECC CDH; RFC 7027, A.1, both ways; the first of project Wycheproof's `ecdh_secp256k1`.
 #[cfg(feature = "curves")]
 #[test]
 fn ecdh_over_other_curves() {

@@ -3,14 +3,14 @@ package javacard.security;
 /** A checksum. */
 public abstract class Checksum {
     /**
-     * CRC-16, 2 bytes: the polynomial 1021, bits from the most significant one on, inverted at the end. It starts with 0;
-     * with FFFF, its inverse is that of CCITT.
+     * CRC-16, 2 bytes: the polynomial 1021, bits from the most significant one on, inverted at the end. It starts
+     * with 0; with FFFF, its inverse is that of CCITT.
      */
     public static final byte ALG_ISO3309_CRC16 = 1;
 
     /**
-     * CRC-32, 4 bytes: the polynomial 04C11DB7, bits from the least significant one on, reversed and inverted at the end.
-     * It starts with 0; with FFFFFFFF, it is that of Ethernet and ZIP.
+     * CRC-32, 4 bytes: the polynomial 04C11DB7, bits from the least significant one on, reversed and inverted at the
+     * end. It starts with 0; with FFFFFFFF, it is that of Ethernet and ZIP.
      */
     public static final byte ALG_ISO3309_CRC32 = 2;
 
