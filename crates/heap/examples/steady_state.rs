@@ -1,6 +1,6 @@
 //! What an update costs in steady state, on the simulated device's counters, with either engine.
 //!
-//! `steady_state ENGINE PART OBJECTS ROW [ERASES]`: ENGINE is `log`, `tinystore` (with delta records) or
+//! `steady_state ENGINE PART OBJECTS ROW [ERASES]`: ENGINE is `log`, `log-detecting` (flipped bits), `tinystore` (with delta records) or
 //! `tinystore-2006` (as published); PART is a name of the catalogue; ROW is `one` (a field of an object), `all` (every
 //! field of an object, each by itself), `whole` (every field at once) or `ten` (a field in each of ten objects, in a
 //! transaction). Objects have fifty fields of two bytes; 90% of the updates go to a fifth of them. Runs until units
@@ -100,7 +100,8 @@ fn main() {
         erases_min: rest.first().map_or(200, |text| text.parse().expect("a number of erases")),
     };
     let config = match &**engine {
-        "log" => return run.on(LogHeapIn::format_in(device, vec![norn_log_heap::UnitRow::UNUSED; units]).unwrap()),
+        "log" => return run.on_log(device, norn_log_heap::ErrorDetection::Off),
+        "log-detecting" => return run.on_log(device, norn_log_heap::ErrorDetection::On),
         "tinystore" => Config::default(),
         "tinystore-2006" => Config::tinystore_2006(),
         other => panic!("no engine {other}"),
@@ -117,6 +118,11 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    fn on_log(&self, device: NorSim, detection: norn_log_heap::ErrorDetection) {
+        let rows = vec![norn_log_heap::UnitRow::UNUSED; usize::from(device.part().unit_count)];
+        self.on(LogHeapIn::format_with_in(device, rows, detection).unwrap());
+    }
+
     fn on(&self, mut heap: impl Measured) {
         let references = (0..self.objects).map(|_| heap.create(Layout::uniform(FIELDS, 2)).unwrap()).collect();
         let mut population = Population { references, random: fastrand::Rng::with_seed(22) };

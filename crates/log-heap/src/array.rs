@@ -166,8 +166,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// Elements of a section, at least one.
     pub(crate) fn section_elements(&self, width: u8) -> u8 {
         let geometry = self.log().units.geometry();
-        let granules = (geometry.room() / SECTIONS_OF_UNIT).max(geometry.granules(HEADER_BYTES) + 1);
-        let bytes = (granules * geometry.granule_bytes - HEADER_BYTES).min(SECTION_BYTES_MAX as u32);
+        let granules = (geometry.room() / SECTIONS_OF_UNIT).max(geometry.sector_granules(HEADER_BYTES) + 1);
+        let bytes =
+            (granules * geometry.granule_bytes - HEADER_BYTES - geometry.check_bytes()).min(SECTION_BYTES_MAX as u32);
         (bytes / u32::from(width)).max(1) as u8
     }
 

@@ -241,7 +241,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         let mut without = entries;
         for digit in (0..FANOUT as usize).filter(|digit| digits >> digit & 1 == 1) {
             let Entry::At(at) = entries[digit] else { continue };
-            without[digit] = Entry::Nowhere(self.objects.map.header(at)?.generation);
+            without[digit] = Entry::Nowhere(self.objects.map.stated_header(at)?.generation);
         }
         if digits.count_ones() >= SIBLINGS_MIN {
             return self.replace_leaf(owner, at, &entries, &without);
@@ -250,7 +250,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             self.make_room_for_nodes()?;
             let object = Owner::object(leaf << 4 | digit as u16);
             if let Entry::At(at) = self.objects.map.lookup(object)? {
-                let sector = Sector { at, header: self.objects.map.header(at)? };
+                let sector = Sector { at, header: self.objects.map.stated_header(at)? };
                 self.objects.map.space.log.intend(Intent::Rewrite(object))?;
                 self.lead_to(object, without[digit], Some(sector))?;
             }

@@ -4,12 +4,13 @@
 //! granule is programmed once between two erases of its unit.
 //!
 //! ```text
-//! unit head, 24 bytes      magic 4 │ geometry 4 │ sequence 4 │ erases 4 │ stream 1, ones 3 │ CRC-32 4
+//! unit head, 24 bytes      magic 4 │ geometry 4 │ sequence 4 │ erases 4 │ stream 1, detection 1, ones 2 │ CRC-32 4
 //! sector header, 8 bytes   slot 2 │ generation 2 │ count 1 │ width 1 │ class 2 bits, tail 6 │ kind 2 bits, zeros 6
 //!   of a map node          index  │ level        │ 0       │ 0       │ spares │ kind 3
 //!   of a directory of roots  slot │ 0, else as an object of kind 2
 //! after it, kind 1         widths, a byte for each field
 //!           kind 2         header's length 1 │ width of all fields 1, or 0 │ then widths, a byte each │ header
+//! with error detection     the last 4 bytes before the tail or the spares: CRC-32 of all bytes before them
 //! place of 4 bytes         zeros 5 bits │ content 27 bits
 //! place of 8, 16, 32       zeros 1 │ content 27 bits, ones 5 bits │ bytes to the granule's end
 //! content of a delta       kind 3 bits │ field 8 │ first two bytes of the value
@@ -35,6 +36,8 @@ pub const HEADER_BYTES: u32 = 8;
 pub const HEADED_AT: u32 = HEADER_BYTES + 2;
 /// The generation of a directory of roots, which no reference has.
 pub const DIRECTORY: u16 = 0;
+/// Bytes of the check of a sector, where flipped bits are noticed.
+pub(crate) const CHECK_BYTES: u32 = 4;
 /// Children of a map node.
 pub const FANOUT: u32 = 16;
 /// Bytes of an entry in a map node.
@@ -95,6 +98,17 @@ impl Entry {
     }
 }
 
+/// Whether flipped bits are noticed. It is chosen when a part is formatted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ErrorDetection {
+    /// The heap trusts the part's bits. What a power cut tears is noticed all the same.
+    #[default]
+    Off = 0xFF,
+    /// A flipped bit of what is read is an error.
+    On = 0xFE,
+}
+
 /// The part in granules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -104,13 +118,15 @@ pub struct Geometry {
     pub unit_granules: u32,
     /// Erase units.
     pub unit_count: u16,
+    /// Whether sectors have a check.
+    pub detection: ErrorDetection,
 }
 
 impl Geometry {
     /// Fewest units: the log's three, three that are open, and those that reclamation needs beside what holds data.
     pub const UNITS_MIN: u16 = 12;
 
-    /// The geometry of `part`.
+    /// The geometry of `part`, without error detection.
     ///
     /// # Errors
     /// What about the part is out of bounds.
@@ -120,7 +136,8 @@ impl Geometry {
             return Err("erase units that are no whole granules");
         }
         let unit_granules = part.unit_size_bytes / granule_bytes;
-        let geometry = Geometry { granule_bytes, unit_granules, unit_count: part.unit_count };
+        let geometry =
+            Geometry { granule_bytes, unit_granules, unit_count: part.unit_count, detection: ErrorDetection::Off };
         if part.unit_count < Geometry::UNITS_MIN {
             return Err("fewer than 12 erase units");
         }
@@ -136,6 +153,26 @@ impl Geometry {
     /// Granules that `bytes` take.
     pub const fn granules(&self, bytes: u32) -> u32 {
         bytes.div_ceil(self.granule_bytes)
+    }
+
+    /// The same with this error detection.
+    pub const fn with_detection(self, detection: ErrorDetection) -> Geometry {
+        Geometry { detection, ..self }
+    }
+
+    /// Whether flipped bits are noticed.
+    pub const fn detects(&self) -> bool {
+        matches!(self.detection, ErrorDetection::On)
+    }
+
+    /// Bytes of a sector's check.
+    pub const fn check_bytes(&self) -> u32 {
+        if self.detects() { CHECK_BYTES } else { 0 }
+    }
+
+    /// Granules of a sector of so many bytes, without its tail and with its check.
+    pub const fn sector_granules(&self, bytes: u32) -> u32 {
+        self.granules(bytes + self.check_bytes())
     }
 
     /// Granules of a unit's head.
@@ -181,7 +218,7 @@ impl Geometry {
 
     /// Granules of a map node.
     pub const fn node_granules(&self) -> u32 {
-        self.granules(HEADER_BYTES + FANOUT * ENTRY_BYTES) + self.spares() as u32
+        self.sector_granules(HEADER_BYTES + FANOUT * ENTRY_BYTES) + self.spares() as u32
     }
 
     /// Bytes of a value in the first place of a delta.
@@ -227,12 +264,15 @@ pub struct UnitHead {
     pub erases: u32,
     /// What it is used for.
     pub stream: Stream,
+    /// Whether the image's sectors have a check.
+    pub detection: ErrorDetection,
 }
 
 impl UnitHead {
     pub(crate) fn encode(&self, geometry: &Geometry) -> [u8; GRANULE_BYTES_MAX] {
         let mut bytes = [0xFF; GRANULE_BYTES_MAX];
-        let words = [MAGIC, geometry.signature(), self.sequence, self.erases, 0xFFFF_FF00 | self.stream as u32];
+        let uses = u32::from_le_bytes([self.stream as u8, self.detection as u8, 0xFF, 0xFF]);
+        let words = [MAGIC, geometry.signature(), self.sequence, self.erases, uses];
         for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
@@ -241,33 +281,85 @@ impl UnitHead {
         bytes
     }
 
-    /// The head in `bytes`, if they hold one of an image of this geometry.
+    /// The head in `bytes`, if they hold one of an image of this geometry. With error detection a head of which one bit
+    /// is wrong is read as it was: nothing else says so surely which log is the newest.
     pub(crate) fn decode(bytes: &[u8; UNIT_HEAD_BYTES as usize], geometry: &Geometry) -> Option<UnitHead> {
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        if word(0) != MAGIC || word(4) != geometry.signature() || word(20) != crc32(&bytes[..20]) {
+        let wrong = (word_at(bytes, 0) ^ MAGIC).count_ones() + (word_at(bytes, 4) ^ geometry.signature()).count_ones();
+        match UnitHead::decode_whole(bytes, geometry) {
+            None if wrong <= 1 => UnitHead::decode_corrected(*bytes, geometry),
+            head => head,
+        }
+    }
+
+    fn decode_whole(bytes: &[u8; UNIT_HEAD_BYTES as usize], geometry: &Geometry) -> Option<UnitHead> {
+        let [.., stream, detection, _, _] = bytes[..20] else { return None };
+        let is_whole = word_at(bytes, 0) == MAGIC
+            && word_at(bytes, 4) == geometry.signature()
+            && word_at(bytes, 20) == crc32(&bytes[..20]);
+        if !is_whole {
             return None;
         }
-        let stream = match word(16) & 0xFF {
+        let stream = match stream {
             0 => Stream::Updated,
             1 => Stream::Moved,
             2 => Stream::Map,
             3 => Stream::Log,
             _ => return None,
         };
-        Some(UnitHead { sequence: word(8), erases: word(12), stream })
+        let detection = match detection {
+            0xFF => ErrorDetection::Off,
+            0xFE => ErrorDetection::On,
+            _ => return None,
+        };
+        Some(UnitHead { sequence: word_at(bytes, 8), erases: word_at(bytes, 12), stream, detection })
+    }
+
+    /// The head with error detection that these bytes are but for one bit.
+    fn decode_corrected(mut bytes: [u8; UNIT_HEAD_BYTES as usize], geometry: &Geometry) -> Option<UnitHead> {
+        for bit in 0..8 * UNIT_HEAD_BYTES as usize {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let head = UnitHead::decode_whole(&bytes, geometry);
+            if head.is_some_and(|head| head.detection == ErrorDetection::On) {
+                return head;
+            }
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        None
     }
 }
 
-/// The CRC-32 of Ethernet, bit by bit: heads are few.
+fn word_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
 fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    for &byte in bytes {
-        crc ^= u32::from(byte);
-        for _ in 0..8 {
-            crc = crc >> 1 ^ if crc & 1 == 1 { 0xEDB8_8320 } else { 0 };
+    let mut crc = Crc::new();
+    crc.add(bytes);
+    crc.value()
+}
+
+/// The CRC-32 of Ethernet, bit by bit: a table would take a kilobyte of code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crc(u32);
+
+impl Crc {
+    pub(crate) const fn new() -> Crc {
+        Crc(u32::MAX)
+    }
+
+    /// Adds the bytes that follow.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 ^= u32::from(byte);
+            for _ in 0..8 {
+                self.0 = self.0 >> 1 ^ if self.0 & 1 == 1 { 0xEDB8_8320 } else { 0 };
+            }
         }
     }
-    !crc
+
+    pub(crate) const fn value(self) -> u32 {
+        !self.0
+    }
 }
 
 /// What a sector is.
@@ -307,9 +399,9 @@ impl Header {
     /// Granules of the sector without its tail.
     pub const fn bare_granules(&self, geometry: &Geometry) -> u32 {
         match self.kind {
-            SectorKind::Uniform => geometry.granules(HEADER_BYTES + self.count as u32 * self.width as u32),
+            SectorKind::Uniform => geometry.sector_granules(HEADER_BYTES + self.count as u32 * self.width as u32),
             SectorKind::Various | SectorKind::Headed => self.width as u32,
-            SectorKind::Node => geometry.granules(HEADER_BYTES + FANOUT * ENTRY_BYTES),
+            SectorKind::Node => geometry.sector_granules(HEADER_BYTES + FANOUT * ENTRY_BYTES),
         }
     }
 
@@ -321,8 +413,10 @@ impl Header {
                 return is_bare && self.tail == geometry.spares();
             }
             SectorKind::Uniform => self.width > 0,
-            SectorKind::Various => geometry.granules(HEADER_BYTES + 2 * u32::from(self.count)) <= u32::from(self.width),
-            SectorKind::Headed => geometry.granules(HEADED_AT + u32::from(self.count)) <= u32::from(self.width),
+            SectorKind::Various => {
+                geometry.sector_granules(HEADER_BYTES + 2 * u32::from(self.count)) <= u32::from(self.width)
+            }
+            SectorKind::Headed => geometry.sector_granules(HEADED_AT + u32::from(self.count)) <= u32::from(self.width),
         };
         contents && self.count > 0 && self.tail <= TAIL_PLACES_MAX && self.granules(geometry) <= geometry.room()
     }

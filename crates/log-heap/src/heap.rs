@@ -6,7 +6,9 @@
 use norn_flash::{MountError, Nor};
 use norn_heap::{AccessError, CreateError, Info, Kind, Layout, ObjectHeap, Ref, StoreError, Violation, Widths};
 
-use crate::format::{Class, DIRECTORY, Entry, HEADED_AT, HEADER_BYTES, Header, Owner, SectorKind, Stream};
+use crate::format::{
+    Class, DIRECTORY, Entry, ErrorDetection, HEADED_AT, HEADER_BYTES, Header, Owner, SectorKind, Stream,
+};
 use crate::log::{Intent, Log};
 use crate::map::next_generation;
 use crate::medium::Medium;
@@ -68,8 +70,21 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// # Errors
     /// As `format`; [`TooSmall`](MountError::TooSmall) when the part has more erase units than there are rows.
     pub fn format_in(device: D, rows: M) -> Result<Self, MountError<D::Error>> {
+        Self::format_with_in(device, rows, ErrorDetection::Off)
+    }
+
+    /// As [`format_in`](Self::format_in), with error detection or without.
+    ///
+    /// With [`ErrorDetection::On`] a call checks what it reads: each sector, map nodes among them, has four bytes of a
+    /// CRC-32, and is read as a whole; places of tails, nodes and the log check themselves. What a call meets that has
+    /// changed is `Corrupted`, and [`corruption`](Self::corruption) names it. The last delta, map change or record
+    /// before a stop without [`rest`](Self::rest) is an exception: where it is damaged, it is taken for torn.
+    ///
+    /// # Errors
+    /// As `format_in`.
+    pub fn format_with_in(device: D, rows: M, detection: ErrorDetection) -> Result<Self, MountError<D::Error>> {
         let mut heap = Self::unmounted_in(device, rows);
-        heap.reclamation.format()?;
+        heap.reclamation.format(detection)?;
         Ok(heap)
     }
 
@@ -95,6 +110,11 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
         self.slot_hint = SLOT_FIRST;
         self.reclamation.mount()
+    }
+
+    /// Whether the image notices flipped bits.
+    pub const fn error_detection(&self) -> ErrorDetection {
+        self.log().units.medium.geometry().detection
     }
 
     /// The device.
@@ -240,7 +260,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
             return Err(CreateError::HeaderTooLarge { max: HEADER_MAX as u32 });
         }
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
-        let granules = geometry.granules(HEADER_BYTES + content_bytes(layout));
+        let granules = geometry.sector_granules(HEADER_BYTES + content_bytes(layout));
         let (kind, width, most) = match layout.widths() {
             Widths::Uniform { width, .. } if layout.header().is_empty() => {
                 (SectorKind::Uniform, width, geometry.room())
@@ -517,12 +537,12 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let parts = self.reclamation.objects.parts(sector)?;
         let data = self.reclamation.objects.data_bytes(sector)?;
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
-        let room = geometry.room().min(255) * geometry.granule_bytes;
+        let room = geometry.room().min(255) * geometry.granule_bytes - geometry.check_bytes();
         let bytes_max = room.saturating_sub(parts.bytes_with_header(0, data)).min(HEADER_MAX as u32);
         if bytes as u32 > bytes_max {
             return Err(AccessError::HeaderTooLarge { max: bytes_max });
         }
-        let granules = geometry.granules(parts.bytes_with_header(bytes as u32, data));
+        let granules = geometry.sector_granules(parts.bytes_with_header(bytes as u32, data));
         Ok(Header { kind: SectorKind::Headed, width: granules as u8, ..sector.header })
     }
 

@@ -8,7 +8,8 @@
 //!
 //! [`begin`](LogHeapIn::begin) and [`commit`](LogHeapIn::commit) make any number of calls one.
 //!
-//! Not yet here: pointers with notification, error detection.
+//! With [`ErrorDetection::On`] a flipped bit of what is read is an error that names the place. Not yet here: pointers
+//! with notification.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
@@ -56,6 +57,7 @@ mod transaction;
 mod units;
 
 pub use collect::{Tracer, TracerIn};
+pub use format::ErrorDetection;
 pub use heap::{LogHeap, LogHeapIn, SectorInfo};
 pub use norn_flash::MountError;
 pub use norn_heap::{

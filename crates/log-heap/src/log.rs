@@ -25,7 +25,7 @@
 use norn_flash::{EraseUnit, Nor};
 use norn_heap::StoreError;
 
-use crate::format::{Entry, Granule, LEVELS_MAX, NEVER, Owner, Place, Record, Stream, Tails};
+use crate::format::{Entry, ErrorDetection, Granule, LEVELS_MAX, NEVER, Owner, Place, Record, Stream, Tails, UnitHead};
 use crate::medium::Medium;
 use crate::units::{Role, UnitRows, Units};
 
@@ -164,7 +164,8 @@ impl Notes {
             Record::Replace(slot, used) if before.is_some() => self.last = Some(Note { slot, used, before: *before }),
             Record::Done => *self = Notes { start: at.offset(1), end: at.offset(1), ..Notes::NONE },
             Record::From(granule) => (self.from, self.end) = (Some(granule), at.offset(1)),
-            _ => self.end = at.offset(1),
+            // It may be in doubt, and is no note.
+            _ => self.end = at,
         }
         *before = None;
     }
@@ -226,8 +227,9 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
 
     /// Begins the next log of a mounted image, with an empty map. Should this log's `End` not read as complete, the
     /// mount finds something in doubt, and begins a log in its place: so it decides.
-    pub(crate) fn begin_empty(&mut self) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn begin_empty(&mut self, detection: ErrorDetection) -> Result<(), StoreError<D::Error>> {
         self.intend(Intent::Rewrite(Owner::object(0)))?;
+        self.units.medium.set_detection(detection);
         self.turn_empty()
     }
 
@@ -359,6 +361,10 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         }
         self.program_doubt()?;
         self.program(Record::End)?;
+        if geometry.detects() {
+            // One may change, and the log counts all the same.
+            self.program(Record::End)?;
+        }
         self.units.set_role(third, Role::Log);
         if old != third && !keeps_old {
             self.units.set_role(old, Role::Filled);
@@ -431,19 +437,31 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
     /// Reads the head of each unit, and each record of the logs whose `End` is looked for.
     pub(crate) fn mount(&mut self) -> Result<Option<LogEnd>, StoreError<D::Error>> {
         let mut newest = 0;
-        let mut best: Option<(u32, EraseUnit, Replayed)> = None;
+        let mut best: Option<(UnitHead, EraseUnit, Replayed)> = None;
+        let mut damaged: Option<(u32, Granule)> = None;
         for unit in self.units.all() {
             let Some(head) = self.units.head(unit)? else { continue };
             newest = newest.max(head.sequence);
-            let is_newer = best.as_ref().is_none_or(|(sequence, ..)| head.sequence > *sequence);
-            if head.stream == Stream::Log
-                && is_newer
-                && let Some(replayed) = self.replay(unit)?
+            let is_newer = best.as_ref().is_none_or(|(best, ..)| head.sequence > best.sequence);
+            if head.stream != Stream::Log || !is_newer {
+                continue;
+            }
+            let replayed = self.replay(unit)?;
+            if head.detection == ErrorDetection::On
+                && let Some(at) = self.damaged_record(unit)?
             {
-                best = Some((head.sequence, unit, replayed));
+                damaged = damaged.max(Some((head.sequence, at)));
+            }
+            if let Some(replayed) = replayed {
+                best = Some((head, unit, replayed));
             }
         }
-        let Some((_, unit, replayed)) = best else { return Ok(None) };
+        let sequence = best.as_ref().map_or(0, |(head, ..)| head.sequence);
+        if let Some((_, at)) = damaged.filter(|(damaged, _)| *damaged >= sequence) {
+            return Err(self.units.medium.corrupted(at, "a damaged record of the log"));
+        }
+        let Some((head, unit, replayed)) = best else { return Ok(None) };
+        self.units.medium.set_detection(head.detection);
         self.units.clear(newest);
         for log in [unit, replayed.next[0], replayed.next[1]] {
             self.units.set_role(log, Role::Log);
@@ -458,6 +476,30 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             self.doubt = self.doubt_of(intent, &replayed);
         }
         Ok(Some(if replayed.is_quiet { LogEnd::Quiet } else { LogEnd::InDoubt }))
+    }
+
+    /// The first record of a log that has changed since others followed it.
+    ///
+    /// A cut erase of a log that does not count may change records, too, but nothing follows the `End` of such a log.
+    /// So there has to be a record after one.
+    ///
+    /// Reads the log again.
+    fn damaged_record(&mut self, unit: EraseUnit) -> Result<Option<Granule>, StoreError<D::Error>> {
+        let geometry = self.units.geometry();
+        let (mut first, mut has_end, mut is_used, mut is_followed) = (None, false, false, false);
+        for at in geometry.head()..geometry.unit_granules {
+            let at = geometry.start(unit).offset(at);
+            match self.units.medium.read_place(at)? {
+                Place::Erased => break,
+                Place::Broken => first = first.or(Some(at)),
+                Place::Whole(content, _) => {
+                    is_used |= has_end;
+                    has_end |= Record::from_content(content) == Some(Record::End);
+                    is_followed |= first.is_some();
+                }
+            }
+        }
+        Ok(first.filter(|_| is_followed && is_used))
     }
 
     /// The doubt that a head states.

@@ -17,17 +17,17 @@ use norn_flash::Nor;
 use norn_heap::StoreError;
 
 use crate::format::{
-    Change, Class, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header, LEVELS_MAX, NEVER,
-    Owner, Place, SectorKind, Stream,
+    CHECK_BYTES, Change, Class, Crc, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header,
+    LEVELS_MAX, NEVER, Owner, Place, SectorKind, Stream,
 };
 use crate::log::{Doubt, Intent};
 use crate::medium::Medium;
 use crate::space::Space;
 use crate::units::UnitRows;
 
-/// Bytes of a node's header and entries, rounded up to the largest granule.
+/// Bytes of a node's header, entries and check, rounded up to the largest granule.
 const NODE_BYTES: usize =
-    ((HEADER_BYTES + FANOUT * ENTRY_BYTES) as usize).div_ceil(GRANULE_BYTES_MAX) * GRANULE_BYTES_MAX;
+    ((HEADER_BYTES + FANOUT * ENTRY_BYTES + CHECK_BYTES) as usize).div_ceil(GRANULE_BYTES_MAX) * GRANULE_BYTES_MAX;
 
 /// What a node leads to, changes included, and its used spares.
 pub(crate) struct Node {
@@ -45,6 +45,25 @@ const EMPTY: [Entry; FANOUT as usize] = [Entry::Nowhere(NEVER); FANOUT as usize]
 /// The generation of the next object in a slot whose last one had this.
 pub(crate) const fn next_generation(last: u16) -> u16 {
     if last >= NEVER - 1 { 1 } else { last + 1 }
+}
+
+/// Whether the last spare place of a node may be torn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spares {
+    Settled,
+    InDoubt,
+}
+
+/// Whether something of the map is an owner, or above it up to a level.
+fn is_on_path(owner: Owner, top: u8, other: Owner) -> bool {
+    (owner.level..=top).contains(&other.level) && owner.ancestor(other.level) == other
+}
+
+/// Puts the check of a sector into its last bytes; `crc` is that of what is before these.
+pub(crate) fn put_check(bytes: &mut [u8], mut crc: Crc) {
+    let (rest, check) = bytes.split_at_mut(bytes.len() - CHECK_BYTES as usize);
+    crc.add(rest);
+    check.copy_from_slice(&crc.value().to_le_bytes());
 }
 
 /// The map, above the space.
@@ -86,13 +105,57 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
         Ok(())
     }
 
-    /// The header of a sector that the map leads to.
+    /// The header of a sector that the map leads to, which with error detection is checked as far as its tail.
+    ///
+    /// Reads two words; with error detection also the whole sector but its tail.
     pub(crate) fn header(&mut self, sector: Granule) -> Result<Header, StoreError<D::Error>> {
+        let header = self.stated_header(sector)?;
+        let geometry = self.space.log.units.geometry();
+        if geometry.detects() && !self.medium().agrees(sector, header.bare_granules(&geometry))? {
+            return Err(self.medium().corrupted(sector, "a sector that differs from its check"));
+        }
+        Ok(header)
+    }
+
+    /// The header of a sector that the map leads to, of which nothing else is to be used.
+    pub(crate) fn stated_header(&mut self, sector: Granule) -> Result<Header, StoreError<D::Error>> {
         let mut bytes = [0; HEADER_BYTES as usize];
         self.medium().read(sector, 0, &mut bytes)?;
         let geometry = self.space.log.units.geometry();
         let header = Header::decode(&bytes).filter(|header| header.is_possible(&geometry));
         header.ok_or_else(|| self.medium().corrupted(sector, "a broken header"))
+    }
+
+    /// Checks a node, with error detection.
+    fn expect_node(&mut self, at: Granule, owner: Owner) -> Result<(), StoreError<D::Error>> {
+        if self.space.log.units.geometry().detects() {
+            let header = self.header(at)?;
+            if header.kind != SectorKind::Node || header.owner() != owner {
+                return Err(self.medium().corrupted(at, "a node of another owner"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that a spare place which does not read as whole is one that a cut may have torn: the last one of a node
+    /// on the path that is in doubt.
+    fn expect_torn(&mut self, at: Granule, number: u32, spares: Spares) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.space.log.units.geometry();
+        let is_last = number + 1 >= u32::from(geometry.spares());
+        if geometry.detects() && (spares == Spares::Settled || !is_last && self.spare(at, number + 1)? != Place::Erased)
+        {
+            let first = at.offset(geometry.node_granules() - u32::from(geometry.spares()));
+            return Err(self.medium().corrupted(first.offset(number), "a damaged change of a map node"));
+        }
+        Ok(())
+    }
+
+    /// Whether a cut may have torn the last spare place of a node.
+    fn spares_of(&self, node: Owner) -> Spares {
+        match self.space.log.doubt() {
+            Some(doubt) if is_on_path(doubt.intent.owner(), doubt.top, node) => Spares::InDoubt,
+            _ => Spares::Settled,
+        }
     }
 
     /// Whether the tree is high enough for an owner.
@@ -144,9 +207,17 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
 
     /// The entry of a node for one of its children.
     fn child(&mut self, node: Granule, child: Owner) -> Result<Entry, StoreError<D::Error>> {
-        if let Some(entry) = self.in_doubt(child) {
-            return Ok(entry);
+        match self.in_doubt(child) {
+            Some(entry) => Ok(entry),
+            None => self.entry(node, child, self.spares_of(child.ancestor(child.level + 1))),
         }
+    }
+
+    /// What a node says of one of its children.
+    ///
+    /// Reads a word, and the used spares and one more; with error detection the whole node before.
+    fn entry(&mut self, node: Granule, child: Owner, spares: Spares) -> Result<Entry, StoreError<D::Error>> {
+        self.expect_node(node, child.ancestor(child.level + 1))?;
         let digit = u32::from(child.index) % FANOUT;
         let mut bytes = [0; 4];
         self.medium().read(node, HEADER_BYTES + digit * ENTRY_BYTES, &mut bytes[..ENTRY_BYTES as usize])?;
@@ -159,7 +230,11 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
                         entry = change.entry;
                     }
                 }
-                Place::Erased | Place::Broken => break,
+                Place::Erased => break,
+                Place::Broken => {
+                    self.expect_torn(node, number, spares)?;
+                    break;
+                }
             }
         }
         Ok(entry)
@@ -169,8 +244,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
     fn in_doubt(&self, child: Owner) -> Option<Entry> {
         let doubt = self.space.log.doubt()?;
         let owner = doubt.intent.owner();
-        let is_on_path = (owner.level..=doubt.top).contains(&child.level) && owner.ancestor(child.level) == child;
-        is_on_path.then(|| doubt.path[usize::from(child.level)])
+        is_on_path(owner, doubt.top, child).then(|| doubt.path[usize::from(child.level)])
     }
 
     fn spare(&mut self, node: Granule, number: u32) -> Result<Place, StoreError<D::Error>> {
@@ -181,6 +255,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
 
     /// All of a node.
     pub(crate) fn node(&mut self, node: Granule, owner: Owner) -> Result<Node, StoreError<D::Error>> {
+        self.expect_node(node, owner)?;
         let mut read = Node { entries: EMPTY, used: 0, has_room: true };
         let mut bytes = [0; (FANOUT * ENTRY_BYTES) as usize];
         self.medium().read(node, HEADER_BYTES, &mut bytes)?;
@@ -196,6 +271,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
                 }
                 Place::Erased => break,
                 Place::Broken => {
+                    self.expect_torn(node, read.used, self.spares_of(owner))?;
                     read.has_room = false;
                     break;
                 }
@@ -288,6 +364,9 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
             bytes.copy_from_slice(&entry.to_bits().to_le_bytes()[..ENTRY_BYTES as usize]);
         }
         let bare = (geometry.node_granules() - u32::from(geometry.spares())) * geometry.granule_bytes;
+        if geometry.detects() {
+            put_check(&mut bytes[..bare as usize], Crc::new());
+        }
         self.medium().program(node, &bytes[..bare as usize])?;
         Ok(node)
     }
@@ -305,7 +384,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
         path[usize::from(self.top)] = self.space.log.root();
         for level in (owner.level..self.top).rev() {
             if let Entry::At(node) = path[usize::from(level) + 1] {
-                path[usize::from(level)] = self.child(node, owner.ancestor(level))?;
+                path[usize::from(level)] = self.entry(node, owner.ancestor(level), Spares::InDoubt)?;
             }
         }
         Ok(Some(Doubt { intent, path, top: self.top }))

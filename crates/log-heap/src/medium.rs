@@ -5,7 +5,10 @@
 use norn_flash::{Address, EraseUnit, Guard, GuardError, Nor, Violation};
 use norn_heap::StoreError;
 
-use crate::format::{GRANULE_BYTES_MAX, Geometry, Granule, Place};
+use crate::format::{CHECK_BYTES, Crc, ErrorDetection, GRANULE_BYTES_MAX, Geometry, Granule, Place};
+
+/// Bytes of a sector that are read at a time to check it.
+const CHECKED_AT_A_TIME: u32 = 32;
 
 /// A device, refused after its first failure, and its geometry.
 #[derive(Clone, Debug)]
@@ -19,7 +22,7 @@ pub(crate) struct Medium<D> {
 impl<D: Nor> Medium<D> {
     /// A device that is not asked for anything before it is [restarted](Self::restart).
     pub(crate) const fn unstarted(device: D) -> Self {
-        let geometry = Geometry { granule_bytes: 4, unit_granules: 1, unit_count: 0 };
+        let geometry = Geometry { granule_bytes: 4, unit_granules: 1, unit_count: 0, detection: ErrorDetection::Off };
         Medium { device: Guard::unstarted(device), geometry, corruption: None }
     }
 
@@ -70,6 +73,27 @@ impl<D: Nor> Medium<D> {
         let bytes = &mut bytes[..self.geometry.granule_bytes as usize];
         self.read(granule, 0, bytes)?;
         Ok(Place::decode(bytes))
+    }
+
+    /// Whether the sectors of the image have a check, which its heads say.
+    pub(crate) fn set_detection(&mut self, detection: ErrorDetection) {
+        self.geometry = self.geometry.with_detection(detection);
+    }
+
+    /// Whether a sector of so many granules before its tail ends with the check of what is before.
+    ///
+    /// Reads them.
+    pub(crate) fn agrees(&mut self, sector: Granule, bare: u32) -> Result<bool, StoreError<D::Error>> {
+        let (mut crc, end) = (Crc::new(), bare * self.geometry.granule_bytes - CHECK_BYTES);
+        let mut chunk = [0; CHECKED_AT_A_TIME as usize];
+        for start in (0..end).step_by(chunk.len()) {
+            let bytes = &mut chunk[..(end - start).min(CHECKED_AT_A_TIME) as usize];
+            self.read(sector, start, bytes)?;
+            crc.add(bytes);
+        }
+        let mut check = [0; CHECK_BYTES as usize];
+        self.read(sector, end, &mut check)?;
+        Ok(u32::from_le_bytes(check) == crc.value())
     }
 
     /// Programs whole granules.

@@ -29,7 +29,7 @@
 use norn_flash::{GuardError, MountError, Nor, NorPart};
 use norn_heap::StoreError;
 
-use crate::format::{Class, Entry, FANOUT, Geometry, Granule, Owner, Stream, Tails};
+use crate::format::{Class, Entry, ErrorDetection, FANOUT, Geometry, Granule, Owner, Stream, Tails};
 use crate::log::{Doubt, Intent, LogEnd, Note};
 use crate::map::SLOTS_BY_TOP;
 use crate::object::{SEALED_TAIL_MIN, Sector};
@@ -39,16 +39,17 @@ use crate::units::UnitRows;
 impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Erases the part and begins an image on it. An image that is there is replaced by its next log, which says that
     /// the map is empty: whatever a cut leaves is the one or the other.
-    pub(crate) fn format(&mut self) -> Result<(), MountError<D::Error>> {
+    pub(crate) fn format(&mut self, detection: ErrorDetection) -> Result<(), MountError<D::Error>> {
         match self.mount() {
             Ok(()) => {
-                let replaced = self.replace_image();
+                let replaced = self.replace_image(detection);
                 self.concluded(replaced)?;
                 self.mount()
             }
             Err(MountError::Device(error)) => Err(MountError::Device(error)),
             Err(_) => {
                 self.start()?;
+                self.objects.map.medium().set_detection(detection);
                 let begun = self.begin_image();
                 self.concluded(begun)
             }
@@ -108,9 +109,9 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     }
 
     /// Begins an empty log after that of a mounted image, then erases all other units.
-    fn replace_image(&mut self) -> Result<(), StoreError<D::Error>> {
+    fn replace_image(&mut self, detection: ErrorDetection) -> Result<(), StoreError<D::Error>> {
         let log = &mut self.objects.map.space.log;
-        log.begin_empty()?;
+        log.begin_empty(detection)?;
         for unit in log.units.all() {
             if unit != log.unit() && log.units.head(unit)?.is_some() {
                 log.units.medium.erase(unit)?;
@@ -184,7 +185,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             for digit in 0..FANOUT as u16 {
                 let owner = Owner::object(node.index << 4 | digit);
                 let Entry::At(at) = self.objects.map.lookup(owner)? else { continue };
-                let sector = Sector { at, header: self.objects.map.header(at)? };
+                let sector = Sector { at, header: self.objects.map.stated_header(at)? };
                 if sector.header.tail < SEALED_TAIL_MIN {
                     continue;
                 }
@@ -220,7 +221,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         let (Intent::Append(_), Entry::At(at)) = (doubt.intent, entry) else {
             return self.objects.map.copy_path(doubt, entry);
         };
-        let sector = Sector { at, header: self.objects.map.header(at)? };
+        let sector = Sector { at, header: self.objects.map.stated_header(at)? };
         let copy = self.objects.copy(&sector, Stream::Updated)?;
         if let Some(note) = self.objects.map.space.log.note_of(owner.index)?
             && note.before == Some(entry)
@@ -273,7 +274,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     fn count(&mut self, at: Granule, owner: Owner) -> Result<(), StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
         let is_inside = at.0 < u32::from(geometry.unit_count) * geometry.unit_granules;
-        let header = if is_inside { Some(self.objects.map.header(at)?) } else { None };
+        let header = if is_inside { Some(self.objects.map.stated_header(at)?) } else { None };
         let units = &mut self.objects.map.space.log.units;
         let fits = |granules: u32| {
             at.0 % geometry.unit_granules + granules <= geometry.unit_granules

@@ -25,9 +25,10 @@ use norn_flash::Nor;
 use norn_heap::{Layout, StoreError, Widths};
 
 use crate::format::{
-    DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, Place, SectorKind, Stream,
+    Crc, DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, PLACE_BYTES_MAX, Place,
+    SectorKind, Stream, Tails,
 };
-use crate::map::Map;
+use crate::map::{Map, put_check};
 use crate::medium::Medium;
 use crate::units::UnitRows;
 
@@ -36,6 +37,8 @@ const CHUNK_BYTES: u32 = 64;
 /// Places without a delta at which a tail ends. A seal follows one at most, or two where the last one before is
 /// programmed in part and reads as erased.
 const GAP_MAX: u8 = 3;
+/// Places before a seal of which the values do not depend.
+const SEAL_COVERS: u8 = 2;
 /// Places of the shortest tail with room for a delta, a place that is left out, and a seal.
 pub(crate) const SEALED_TAIL_MIN: u8 = 3;
 
@@ -75,12 +78,29 @@ pub(crate) struct Tail {
     end: u8,
     /// Places before the first that may be free.
     pub(crate) used: u8,
+    /// The first place that reads neither as erased nor as what counts, without what explains that.
+    suspect: Option<u8>,
+    /// Whether something follows it, so that no cut can have torn it.
+    is_followed: bool,
 }
 
 impl Tail {
     fn add(&mut self, first: u8, end: u8) {
         self.deltas |= 1 << first;
         self.end = end;
+    }
+
+    /// Notes that something follows a gap which begins with a place.
+    fn suspect_followed(&mut self, place: u8) {
+        self.suspect = self.suspect.or(Some(place));
+        self.is_followed = true;
+    }
+
+    /// Follows a seal or a void: what is not whole from a place on does not count whatever it reads.
+    fn explain_from(&mut self, place: u8) {
+        if self.suspect.is_some_and(|suspect| suspect >= place) {
+            (self.suspect, self.is_followed) = (None, false);
+        }
     }
 
     /// Keeps deltas that begin before a place.
@@ -256,40 +276,72 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
 
     /// The part of a delta of an object with so many fields in place `number`; `None` if there is none.
     fn part(&mut self, sector: &Sector, number: u8) -> Result<Option<DeltaPart>, StoreError<D::Error>> {
-        let Place::Whole(content, rest) = self.place(sector, number)? else { return Ok(None) };
-        Ok(DeltaPart::decode(content, &rest).map(|(part, _)| part).filter(|part| match part {
-            DeltaPart::First(field) | DeltaPart::Seal(field) => *field < sector.header.count,
-            DeltaPart::Next | DeltaPart::Void(_) => true,
-        }))
+        Ok(match self.place(sector, number)? {
+            Place::Whole(content, rest) => part_of(sector, content, &rest),
+            Place::Erased | Place::Broken => None,
+        })
     }
 
     /// What of a tail counts, and which deltas of `wanted`.
     ///
     /// Reads the used places and up to three more.
+    ///
+    /// # Errors
+    /// With error detection, `Corrupted` where a place has changed.
     pub(crate) fn tail(&mut self, sector: &Sector, wanted: Option<u8>) -> Result<Tail, StoreError<D::Error>> {
+        let tail = self.read_tail(sector, wanted)?;
+        match tail.suspect.filter(|_| self.geometry().detects()) {
+            None => Ok(tail),
+            Some(number) => {
+                let at = self.place_at(sector, number);
+                Err(self.medium().corrupted(at, "a damaged place of a tail"))
+            }
+        }
+    }
+
+    /// As [`tail`](Self::tail), without an error for what is damaged.
+    fn read_tail(&mut self, sector: &Sector, wanted: Option<u8>) -> Result<Tail, StoreError<D::Error>> {
         let mut tail = Tail::default();
         // A delta that has begun: its first place, its field, and how many of its places are still to come.
         let (mut begun, mut field, mut left) = (0, 0, 0);
         let (mut number, mut gap) = (0, 0);
         while number < sector.header.tail && gap < GAP_MAX {
-            let part = self.part(sector, number)?;
+            let place = self.place(sector, number)?;
+            let part = match &place {
+                Place::Whole(content, rest) => part_of(sector, *content, rest),
+                Place::Erased | Place::Broken => None,
+            };
             match part {
-                Some(DeltaPart::First(_)) if gap > 0 => gap += 1,
+                Some(DeltaPart::First(_)) if gap > 0 => {
+                    tail.suspect_followed(number - gap);
+                    gap += 1;
+                }
                 Some(DeltaPart::First(first) | DeltaPart::Seal(first)) => {
                     if let Some(DeltaPart::Seal(_)) = part {
                         tail.void_before(number);
+                        tail.explain_from(number.saturating_sub(SEAL_COVERS));
                     }
                     let width = self.extent(sector, first)?.width;
                     (begun, field, left) = (number, first, self.geometry().delta_places(width));
                 }
                 Some(DeltaPart::Void(from)) => {
                     tail.keep_before(from);
+                    tail.explain_from(from);
                     left = 0;
                     tail.used = number + 1;
                     gap = 0;
                 }
                 Some(DeltaPart::Next) if left > 0 => {}
-                _ => (left, gap) = (0, gap + 1),
+                Some(DeltaPart::Next) => {
+                    tail.suspect_followed(number - gap);
+                    (left, gap) = (0, gap + 1);
+                }
+                None => {
+                    if place != Place::Erased {
+                        tail.suspect = tail.suspect.or(Some(number));
+                    }
+                    (left, gap) = (0, gap + 1);
+                }
             }
             if left > 0 {
                 left -= 1;
@@ -367,8 +419,12 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
     ///
     /// Programs the places of a delta.
     pub(crate) fn seal(&mut self, sector: &Sector) -> Result<(), StoreError<D::Error>> {
-        let tail = self.tail(sector, None)?;
+        let tail = self.read_tail(sector, None)?;
         let at = tail.used + 1;
+        // What is damaged is an error whatever the places in doubt read.
+        if self.geometry().detects() && tail.is_followed {
+            return Ok(());
+        }
         let mut value = [0; 255];
         if at >= sector.header.tail {
             return Ok(());
@@ -442,19 +498,47 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         }
     }
 
+    /// Whether a sector and its tail are as they were written; always where that cannot be told.
+    ///
+    /// With error detection reads the sector.
+    pub(crate) fn is_intact(&mut self, sector: &Sector) -> Result<bool, StoreError<D::Error>> {
+        if !self.geometry().detects() {
+            return Ok(true);
+        }
+        match self.map.header(sector.at).and_then(|_| self.tail(sector, None)) {
+            Ok(_) => Ok(true),
+            Err(StoreError::Corrupted) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a place that reads as broken is damaged, not torn: a mount has settled what was in doubt.
+    fn is_settled(&self) -> bool {
+        let log = &self.map.space.log;
+        log.doubt().is_none() && !matches!(log.tails(), Tails::From(_))
+    }
+
     /// Writes an object anew as it is, with all places of its tail. Each is read once: one that is in doubt reads the
-    /// same in the copy from then on. Nothing leads to the copy yet.
+    /// same in the copy from then on. One that is torn is left out; one that is damaged, which takes error detection to
+    /// tell, is not. Nothing leads to the copy yet.
     ///
     /// Reads the sector; programs it, but for erased places.
     pub(crate) fn copy(&mut self, sector: &Sector, stream: Stream) -> Result<Granule, StoreError<D::Error>> {
         let geometry = self.geometry();
         let (bare, granules) = (sector.header.bare_granules(&geometry), sector.header.granules(&geometry));
         let copy = self.map.space.allocate(stream, granules)?;
+        let keeps_damage = geometry.detects() && self.is_settled();
         for number in 0..granules {
             let mut bytes = [0; GRANULE_BYTES_MAX];
             let bytes = &mut bytes[..geometry.granule_bytes as usize];
             self.medium().read(sector.at.offset(number), 0, bytes)?;
-            if number < bare || matches!(Place::decode(bytes), Place::Whole(..)) {
+            let is_copied = match Place::decode(bytes) {
+                _ if number < bare => true,
+                Place::Whole(..) => true,
+                Place::Broken => keeps_damage,
+                Place::Erased => false,
+            };
+            if is_copied {
                 self.medium().program(copy.offset(number), bytes)?;
             }
         }
@@ -463,7 +547,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
 
     /// Writes a sector to which nothing leads yet, with an erased tail.
     ///
-    /// Programs header and values; reads the old sector, and its tail once for each 64 bytes.
+    /// Programs header, values and check; reads the old sector, and its tail once for each 64 bytes.
     pub(crate) fn write(
         &mut self,
         header: Header,
@@ -483,6 +567,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         };
         let sector = self.map.space.allocate(stream, header.granules(&geometry))?;
         let end = header.bare_granules(&geometry) * geometry.granule_bytes;
+        let mut crc = Crc::new();
         for start in (0..end).step_by(CHUNK_BYTES as usize) {
             let mut chunk = [0; CHUNK_BYTES as usize];
             let chunk = &mut chunk[..(end - start).min(CHUNK_BYTES) as usize];
@@ -492,6 +577,12 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
             }
             if let Some(Replacement { at, bytes }) = replacement {
                 overlay(chunk, start, at, bytes);
+            }
+            if geometry.detects() {
+                match start + CHUNK_BYTES < end {
+                    true => crc.add(chunk),
+                    false => put_check(chunk, crc),
+                }
             }
             self.medium().program(sector.offset(start / geometry.granule_bytes), chunk)?;
         }
@@ -563,6 +654,15 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
             }
         }
         Ok(())
+    }
+}
+
+/// The part of a delta that a whole place of an object's tail is; `None` if it is none.
+fn part_of(sector: &Sector, content: u32, rest: &[u8; PLACE_BYTES_MAX]) -> Option<DeltaPart> {
+    let (part, _) = DeltaPart::decode(content, rest)?;
+    match part {
+        DeltaPart::First(field) | DeltaPart::Seal(field) if field >= sector.header.count => None,
+        part => Some(part),
     }
 }
 

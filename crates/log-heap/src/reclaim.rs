@@ -275,7 +275,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         let entries = self.objects.map.node(node, leaf)?.entries;
         let (mut at, mut count) = (first, 0);
         while at < end {
-            let header = self.objects.map.header(at)?;
+            let header = self.objects.map.stated_header(at)?;
             count += u32::from(entries[usize::from(header.index) % FANOUT as usize] == Entry::At(at));
             at = at.offset(header.granules(&geometry));
         }
@@ -290,7 +290,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         let mut moved = entries;
         let mut at = first;
         while at < end {
-            let header = self.objects.map.header(at)?;
+            let header = self.objects.map.stated_header(at)?;
             let entry = &mut moved[usize::from(header.index) % FANOUT as usize];
             if *entry == Entry::At(at) {
                 *entry = Entry::At(self.copy_object(Sector { at, header })?);
@@ -311,12 +311,12 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     ) -> Result<(), StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
         self.objects.map.space.log.intend(Intent::Rewrite(leaf))?;
-        let header = self.objects.map.header(node)?;
+        let header = self.objects.map.stated_header(node)?;
         let written = self.objects.map.write_node(leaf, new, Stream::Map)?;
         self.lead_to(leaf, Entry::At(written), Some(Sector { at: node, header }))?;
         for (old, _) in old.iter().zip(new).filter(|(old, new)| old != new) {
             if let Entry::At(at) = *old {
-                let granules = self.objects.map.header(at)?.granules(&geometry);
+                let granules = self.objects.map.stated_header(at)?.granules(&geometry);
                 self.objects.map.space.log.units.remove_live(at, granules);
             }
         }
@@ -377,6 +377,10 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     fn copy_object(&mut self, sector: Sector) -> Result<Granule, StoreError<D::Error>> {
         // What a sweep has not settled may read differently the next time, and what it has settled has to stay so.
         if matches!(self.objects.map.space.log.tails(), Tails::From(_)) {
+            return self.objects.copy(&sector, Stream::Moved);
+        }
+        // What is damaged stays so, that it is noticed when it is read.
+        if !self.objects.is_intact(&sector)? {
             return self.objects.copy(&sector, Stream::Moved);
         }
         let used = self.objects.tail(&sector, None)?.used;

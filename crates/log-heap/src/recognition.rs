@@ -2,7 +2,7 @@
 
 use norn_flash::{Nor, NorPart, Recognised, StatedGeometry, TenantKind, find_unit_head};
 
-use crate::format::{Geometry, UNIT_HEAD_BYTES, UnitHead};
+use crate::format::{ErrorDetection, Geometry, UNIT_HEAD_BYTES, UnitHead};
 
 /// The version that the heads of units stand for.
 const FORMAT_VERSION: u32 = 1;
@@ -17,7 +17,7 @@ const COUNT_BITS: u32 = 12;
 pub fn recognise<D: Nor>(device: &mut D) -> Result<Option<Recognised>, D::Error> {
     let part = device.part();
     let found = find_unit_head(device, |head| geometry_of(head, &part))?;
-    Ok(found.map(|Geometry { granule_bytes, unit_granules, unit_count }| Recognised {
+    Ok(found.map(|Geometry { granule_bytes, unit_granules, unit_count, .. }| Recognised {
         what: "a log-structured heap",
         kind: TenantKind::HEAP,
         version: FORMAT_VERSION,
@@ -33,6 +33,7 @@ fn geometry_of(head: &[u8; UNIT_HEAD_BYTES as usize], part: &NorPart) -> Option<
         granule_bytes: 1 << (stated >> 28),
         unit_granules: stated >> COUNT_BITS & 0xFFFF,
         unit_count: (stated & ((1 << COUNT_BITS) - 1)) as u16,
+        detection: ErrorDetection::Off,
     };
     let candidates = [Geometry::of(part).ok(), Some(other)].into_iter().flatten();
     candidates.into_iter().find(|geometry| UnitHead::decode(head, geometry).is_some())

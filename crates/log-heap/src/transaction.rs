@@ -170,7 +170,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         if self.objects.map.lookup(Owner::object(note.slot))? == Entry::At(at) {
             return Ok(None);
         }
-        Ok(Some(Sector { at, header: self.objects.map.header(at)? }))
+        Ok(Some(Sector { at, header: self.objects.map.stated_header(at)? }))
     }
 
     /// Undoes the open transaction.
@@ -203,7 +203,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         };
         if !is_there {
             let replaced = match now {
-                Entry::At(at) => Some(Sector { at, header: self.objects.map.header(at)? }),
+                Entry::At(at) => Some(Sector { at, header: self.objects.map.stated_header(at)? }),
                 Entry::Nowhere(_) => None,
             };
             self.objects.map.space.log.intend(Intent::Rewrite(owner))?;

@@ -188,8 +188,9 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         };
         self.medium.erase(unit)?;
         self.newest += 1;
-        let head = UnitHead { sequence: self.newest, erases: erases + 1, stream };
         let geometry = self.geometry();
+        let detection = geometry.detection;
+        let head = UnitHead { sequence: self.newest, erases: erases + 1, stream, detection };
         let bytes: [u8; GRANULE_BYTES_MAX] = head.encode(&geometry);
         self.medium.program(geometry.start(unit), &bytes[..(geometry.head() * geometry.granule_bytes) as usize])
     }

@@ -218,6 +218,8 @@ fn owner_text(header: &Header) -> String {
 
 /// The sectors of a unit, up to where no whole header follows.
 fn sectors(cells: &[u8], unit: EraseUnit, geometry: &Geometry) -> Vec<(Granule, Header)> {
+    let head = cells.first_chunk().and_then(|bytes| decode_unit_head(bytes, geometry));
+    let geometry = &head.map_or(*geometry, |head| geometry.with_detection(head.detection));
     let (mut found, mut number) = (Vec::new(), geometry.head());
     let header_at = |number: u32| -> Option<Header> {
         let bytes =

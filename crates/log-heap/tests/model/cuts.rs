@@ -59,9 +59,14 @@ pub fn cut_calls(run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) 
 
 /// The same on a given part.
 pub fn cut_calls_on(spec: PartSpec, run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) -> Tally {
+    cut_calls_of(format(spec), run, calls, skipped, draw, sweep)
+}
+
+/// The same of an empty heap.
+pub fn cut_calls_of(heap: TestHeap, run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) -> Tally {
     let mut random = run.random();
     let most = [3, 8, 30][run.seed as usize / 2 % 3];
-    let (mut heap, mut model, mut tally) = (format(spec), Model::default(), Tally::default());
+    let (mut heap, mut model, mut tally) = (heap, Model::default(), Tally::default());
     for number in 0..calls {
         let call = draw(&model, most, &mut random);
         let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());

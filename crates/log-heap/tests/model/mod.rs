@@ -10,8 +10,8 @@ use norn_conformance::{Context, Powered};
 use norn_flash::{Address, Collected, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
 use norn_log_heap::{
-    AccessError, CollectError, CreateError, Elements, Kind, Layout, LogHeapIn, Ref, StoreError, TracerIn,
-    TransactionError, UnitRow,
+    AccessError, CollectError, CreateError, Elements, ErrorDetection, Kind, Layout, LogHeapIn, Ref, StoreError,
+    TracerIn, TransactionError, UnitRow,
 };
 
 pub type TestHeap = LogHeapIn<Harsh, Vec<UnitRow>>;
@@ -229,6 +229,12 @@ impl From<TransactionError<SimError>> for Failure {
 pub fn format(spec: PartSpec) -> TestHeap {
     let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
     LogHeapIn::format_in(Harsh(NorSim::new(spec)), rows).unwrap()
+}
+
+/// A heap that notices flipped bits.
+pub fn format_detecting(spec: PartSpec) -> TestHeap {
+    let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
+    LogHeapIn::format_with_in(Harsh(NorSim::new(spec)), rows, ErrorDetection::On).unwrap()
 }
 
 pub fn mount(device: Harsh, context: Context<'_>) -> TestHeap {
