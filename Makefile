@@ -1,13 +1,15 @@
 # What there is to do: `make` or `make help` lists it.
 
+PREFIX = /usr/local
 CARD = out/wallet.card
 SEED = 2006
 
-.PHONY: help run test test-java test-long crash-faults bench lab bobc hot compare size lint
+.PHONY: help run install test test-java test-long crash-faults bench lab bobc hot compare size lint
 
 help:
 	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
 	@echo "make test       every test that ends in minutes"
+	@echo "make install PREFIX=DIR [TARGET=thumbv7em-none-eabi]  the C library: header, static library, CMake package, pkg-config file"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make crash-faults  puts known faults back into copies of java/sas, and shows that the crash harness finds each: about ten minutes"
@@ -24,6 +26,9 @@ run:
 	@echo "compiling the card's API and the purse, and building the card: the first time takes a minute or two"
 	@tools/card-jars out/card
 	cargo run --locked --release -p norn-wallet -- $(CARD) --seed $(SEED)
+
+install:
+	tools/install-c $(PREFIX) $(TARGET)
 
 test: test-java
 	@tools/ensure-rust

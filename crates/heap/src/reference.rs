@@ -8,8 +8,9 @@ use core::fmt;
 /// may take; the generation is another one then, so that a stale reference is reported, unless it comes round again.
 /// The engines say after how many creations that may be: 65,534 in the same slot at least, or 65,535 in the heap. That
 /// holds for references from undone transactions, too. At most [`SLOTS`](Self::SLOTS) objects, arrays included, exist
-/// at a time.
+/// at a time. In memory it is its number, as other languages see it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Ref(u32);
 
 impl Ref {

@@ -1,0 +1,571 @@
+/*
+ * Norn for C: persistent objects on NOR flash, in a heap that survives a loss of power at any instant.
+ *
+ * An object is a number of fields of fixed widths, an array elements of one width. Each has a reference, a number that
+ * may be kept in a field. Every call is atomic: after a loss of power a mount finds what was acknowledged, and what was
+ * in flight whole or absent. norn_heap_begin and norn_heap_commit make any number of calls one.
+ *
+ *     static struct norn_heap heap;
+ *     static uint32_t memory[NORN_HEAP_BYTES(256) / 4];
+ *     const struct norn_heap_config config = {.nor = &nor, .memory = memory, .memory_bytes = sizeof memory};
+ *     int error = norn_heap_mount(&heap, &config);
+ *     if (error == NORN_ERROR_NOT_FORMATTED) {
+ *         error = norn_heap_format(&heap, &config);
+ *         if (error == NORN_OK) error = norn_heap_mount(&heap, &config);
+ *     }
+ *
+ * Memory. All state is in the handle and in the memory that the caller gives; nothing is allocated, and the library has
+ * no variables of its own. No call recurses.
+ *
+ * Errors. Calls return NORN_OK, which is 0, or a negative number of enum norn_error. A call that fails has no effect,
+ * except where it is said. norn_heap_failure tells more. After NORN_ERROR_DEVICE the heap is halted: unmount and mount
+ * it, which settles what was in flight.
+ *
+ * Costs are stated in what the part does. A look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
+ * and 65,536 objects), an entry and up to nine program units. A map change programs a program unit for each level, and
+ * at times a node of up to 100 bytes. Any call that programs may first reclaim units: an erase each, and what is in use
+ * in them is copied. norn_heap_reclaim_step does that ahead of time.
+ *
+ * Pointers lead to what their types say, aligned, for the time of the call; `buffer` to so many bytes as are given with
+ * it. Where there are 0 bytes they may be NULL. Null and misaligned pointers are refused, as are a handle that is not
+ * mounted, that was copied, or that is in a call, and memory that is too small.
+ *
+ * Threads and interrupts. One handle is used by one thread at a time. A call in an interrupt, or in a function that a
+ * call calls, is refused with NORN_ERROR_BUSY if it comes within another one on the same handle.
+ */
+
+#ifndef NORN_H
+#define NORN_H
+
+/* Generated from crates/c-api/src by the test `header`: change it there. */
+
+#include <stddef.h>
+#include <stdint.h>
+/* Bytes of memory that the heap on a part of so many erase units needs, beside its handle: a constant. */
+#define NORN_HEAP_BYTES(unit_count) (4u * ((unit_count) + 1u))
+
+// For `reprogramming`: a program unit is programmed once between two erases. Parts with error-correcting codes.
+#define NORN_REPROGRAMMING_ONCE 1
+
+// For `reprogramming`: a program unit may be programmed any number of times, each clearing further bits.
+#define NORN_REPROGRAMMING_UNLIMITED 255
+
+// Pointers that fit into `struct norn_heap`, beside its words.
+#define NORN_HEAP_POINTERS 20
+
+// Words that fit into `struct norn_heap`, beside its pointers.
+#define NORN_HEAP_WORDS 76
+
+// Longest name of a root in bytes, without the zero at its end.
+#define NORN_NAME_BYTES_MAX 32
+
+// What calls return: 0, or one of these, all of which are negative. A call that fails has had no effect, except where
+// it is said.
+enum norn_error {
+    // Done.
+    NORN_OK = 0,
+    // The device failed: a function of `struct norn_nor` did not return 0. The heap is halted: unmount and mount it.
+    NORN_ERROR_DEVICE = -1,
+    // The flash holds something that no sequence of calls and power cuts leaves there. The heap may be halted.
+    NORN_ERROR_CORRUPTED = -2,
+    // No room.
+    NORN_ERROR_FULL = -3,
+    // An earlier call failed on the device: unmount and mount the heap.
+    NORN_ERROR_HALTED = -4,
+    // The part holds no heap: it is blank or foreign, or formatting was cut short.
+    NORN_ERROR_NOT_FORMATTED = -5,
+    // The heap on the part is of another version of the format.
+    NORN_ERROR_VERSION = -6,
+    // The heap on the part was made for another geometry.
+    NORN_ERROR_GEOMETRY = -7,
+    // `struct norn_nor` describes no possible part.
+    NORN_ERROR_PART = -8,
+    // A possible part that the heap cannot use: too few units, or units that are too small.
+    NORN_ERROR_UNSUITABLE = -9,
+    // The memory given is too small; `limit` of the failure is the bytes needed.
+    NORN_ERROR_MEMORY = -10,
+    // A null pointer.
+    NORN_ERROR_NULL = -11,
+    // A pointer that is not aligned.
+    NORN_ERROR_ALIGNMENT = -12,
+    // The handle is not mounted, or was copied from where it was mounted.
+    NORN_ERROR_NOT_MOUNTED = -13,
+    // The handle is mounted already.
+    NORN_ERROR_MOUNTED = -14,
+    // The handle is in a call: it was used by a function that a call called, or in an interrupt.
+    NORN_ERROR_BUSY = -15,
+    // The memory given is used by another handle as well, or is a part of the handle.
+    NORN_ERROR_MEMORY_TAKEN = -16,
+    // The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
+    NORN_ERROR_STALE = -17,
+    // An index past the last; `limit` is the number of fields or elements.
+    NORN_ERROR_RANGE = -18,
+    // A number of bytes that is not the width of the field or element, which is `limit`.
+    NORN_ERROR_WIDTH = -19,
+    // An object where an array is needed, or the other way round.
+    NORN_ERROR_KIND = -20,
+    // A header that is too long; `limit` is the bytes of the longest.
+    NORN_ERROR_HEADER = -21,
+    // A root's name that is empty or longer than `NORN_NAME_BYTES_MAX`.
+    NORN_ERROR_NAME = -22,
+    // No fields, more than 255, one of no bytes, or more bytes than fit; `limit` is the most where there is one.
+    NORN_ERROR_LAYOUT = -23,
+    // All references are in use.
+    NORN_ERROR_NO_REFERENCES = -24,
+    // A transaction is open.
+    NORN_ERROR_TRANSACTION_OPEN = -25,
+    // No transaction is open.
+    NORN_ERROR_NO_TRANSACTION = -26,
+    // An earlier failure has undone the transaction: call `norn_heap_abort`.
+    NORN_ERROR_ABORTED = -27,
+    // The transaction is larger than the heap can note.
+    NORN_ERROR_TRANSACTION_TOO_LARGE = -28,
+    // The free units have no room for a collection's marks; `limit` is the number of references that it has to mark.
+    NORN_ERROR_TOO_MANY_OBJECTS = -29,
+    // A check has found something, and reported it.
+    NORN_ERROR_VIOLATION = -30,
+};
+
+// What a tracing function uses: it is valid until that function returns.
+struct norn_tracer;
+
+// The handle of a heap: the caller's memory for its state, beside the unit table. Zero it before it is mounted for
+// the first time, as a static variable is. It must not be moved or copied while it is mounted. 384 bytes where
+// pointers have 32 bits.
+struct norn_heap {
+    // The library's.
+    void *opaque_pointers[NORN_HEAP_POINTERS];
+    // The library's.
+    uint32_t opaque_words[NORN_HEAP_WORDS];
+};
+
+// A NOR flash part, or a range of whole erase units of one: what it is, and functions that reach it.
+//
+// The functions return 0, or another number, which fails the call with `NORN_ERROR_DEVICE` and is found in
+// `norn_failure`. They return once the operation is complete, and may not use the handle that called them. Addresses
+// count bytes from the part's first one.
+//
+// What the library promises: ranges lie within the part; programs begin and end on borders of program units; no
+// program asks for a 0 to become a 1. The heap programs each program unit at most once between two erases, whatever
+// `reprogramming` says.
+//
+// What the part has to keep: an erase sets all bits of a unit; a program clears the bits that are 0 in the bytes;
+// what was acknowledged outlives a loss of power. One that is cut by a loss of power, or fails, may have done its
+// work in part, within its range.
+//
+// The structure is copied when a handle is mounted. What `context` points to has to stay.
+struct norn_nor {
+    // For the caller's functions, which get it as their first argument.
+    void *context;
+    // Reads `bytes` bytes from `address` on, of any alignment.
+    int (*read)(void *context, uint32_t address, void *buffer, uint32_t bytes);
+    // Programs `bytes` bytes, whole program units, from `address` on.
+    int (*program)(void *context, uint32_t address, const void *data, uint32_t bytes);
+    // Erases the unit that begins at `address`, which has `unit_bytes` bytes.
+    int (*erase)(void *context, uint32_t address);
+    // Bytes of an erase unit.
+    uint32_t unit_bytes;
+    // Erase units, up to 65,535.
+    uint32_t unit_count;
+    // Bytes of a program unit, the least that can be programmed: 1, 2, 4, 8, 16 or 32.
+    uint32_t program_unit_bytes;
+    // How often a program unit may be programmed between two erases: `NORN_REPROGRAMMING_ONCE`, 2 to 254, or
+    // `NORN_REPROGRAMMING_UNLIMITED`.
+    uint32_t reprogramming;
+};
+
+// What a heap is mounted or formatted with. The structure is copied.
+struct norn_heap_config {
+    // The part.
+    const struct norn_nor *nor;
+    // Memory for the unit table, aligned to four bytes, which is the heap's until it is unmounted.
+    void *memory;
+    // Its bytes: `NORN_HEAP_BYTES(unit_count)` or more.
+    size_t memory_bytes;
+};
+
+// What a failed call knows beside its number.
+struct norn_failure {
+    // The error, one of `enum norn_error`; 0 if no call has failed since the handle was mounted.
+    int error;
+    // For `NORN_ERROR_DEVICE`, what the device's function returned.
+    int device_error;
+    // The bound that the call has not kept, where the error names one; else 0.
+    uint32_t limit;
+    // For `NORN_ERROR_CORRUPTED`, the address on the part.
+    uint32_t address;
+    // In words, what was found or is unsuitable: `what_bytes` bytes, without a zero at the end (`%.*s`), or NULL.
+    const char *what;
+    // The bytes of `what`.
+    size_t what_bytes;
+};
+
+// Names an object or an array: a number that stays valid until that is deleted, over every mount. It may be kept in
+// a field. 0 names nothing. The reference of what was deleted is reported as stale, until 65,534 creations in its
+// place.
+typedef uint32_t norn_ref;
+
+// What to create: fields of one width, or of a width each, and a header.
+struct norn_layout {
+    // Number of fields, from 1 to 255.
+    uint32_t count;
+    // The width of each field in bytes, where `widths` is NULL.
+    uint8_t width;
+    // The width of each of `count` fields in bytes, or NULL.
+    const uint8_t *widths;
+    // Bytes that the heap does not interpret, such as a type: `header_bytes` of them, up to 255; or NULL.
+    const void *header;
+    // Bytes of the header.
+    size_t header_bytes;
+};
+
+// What a reference names.
+struct norn_info {
+    // 1 for an array, 0 for an object.
+    uint32_t is_array;
+    // Number of fields or elements.
+    uint32_t count;
+    // Bytes of all fields or elements together.
+    uint32_t data_bytes;
+    // Bytes of the header.
+    uint32_t header_bytes;
+};
+
+// A range of elements of an array.
+struct norn_elements {
+    // The array.
+    norn_ref array;
+    // Index of the first element.
+    uint32_t first;
+    // Number of elements; 0 is allowed.
+    uint32_t count;
+};
+
+// Takes a root: its name, with a zero at the end, the bytes of the name without it, and what it leads to.
+typedef void (*norn_root_visitor)(void *context, const char *name, size_t name_bytes, norn_ref reference);
+
+// Says with `norn_tracer_reached` what an object or array refers to, which it reads with the other `norn_tracer_`
+// functions. It may not use the heap. Returns 0; or another number, which ends the collection.
+typedef int (*norn_trace)(void *context, struct norn_tracer *tracer, norn_ref reference);
+
+// What a collection has done.
+struct norn_collected {
+    // Objects and arrays that roots reach.
+    uint32_t live;
+    // Objects and arrays that were deleted.
+    uint32_t deleted;
+};
+
+// Takes what a check found: an address on the part, and words, `what_bytes` bytes without a zero at the end.
+typedef void (*norn_report)(void *context, uint32_t address, const char *what, size_t what_bytes);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The text of an error in English, without a full stop; never NULL.
+//
+// Cost: a table of some 1.3 KB of read-only memory where it is called.
+const char *norn_error_text(int error);
+
+// Bytes of memory that the heap on a part of so many erase units needs, beside its handle: `NORN_HEAP_BYTES` as a
+// function.
+uint32_t norn_heap_bytes(uint32_t unit_count);
+
+// Erases the part and begins a heap on it, which then has to be mounted. If the power is cut, the part holds the heap
+// that it held, or the new one, or none.
+//
+// Cost: erases every unit that a heap had used, and one; where there is a heap, mounts it, and erases two more.
+//
+// Errors: `NORN_ERROR_PART`; `NORN_ERROR_UNSUITABLE` for fewer than 12 erase units, or units of less than 64 program
+// units of four bytes or more; `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
+int norn_heap_format(struct norn_heap *heap, const struct norn_heap_config *config);
+
+// Mounts the heap on the part: finds what was acknowledged before the power went, and undoes what was not.
+//
+// Cost: reads the head of each unit, a log unit, every entry of the map and every object's header. After an unclean
+// stop also two erases, and programs of a log's head, an object, and a map node for each level; it undoes an open
+// transaction. After a long session that was cut, a program unit for each object.
+//
+// Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`,
+// `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
+int norn_heap_mount(struct norn_heap *heap, const struct norn_heap_config *config);
+
+// Unmounts: undoes an open transaction, and says on the part that nothing is in progress, so that the next mount has
+// nothing to settle. The handle is unmounted in any case, even after an error. The power may be cut without it.
+//
+// Cost: a program unit; as `norn_heap_abort` where a transaction is open.
+//
+// Errors: the device's. Of a halted heap, and of one whose memory another took, nothing is written.
+int norn_heap_unmount(struct norn_heap *heap);
+
+// Says on the part that nothing is in progress, so that a mount after a loss of power has nothing to settle. Does
+// nothing while a transaction is open. Call it before the power is turned off on purpose, or the processor sleeps.
+//
+// Cost: a program unit, none if nothing has changed.
+//
+// Errors: the device's.
+int norn_heap_rest(struct norn_heap *heap);
+
+// Does housekeeping ahead of time that other calls would do when they need room: begins a new log, opens a unit, or
+// reclaims one if that frees `least_bytes` or more. Returns 1 if there was something to do, else 0. Does nothing
+// while a transaction is open.
+//
+// Call it when there is time, until it returns 0. While `norn_heap_ready_bytes` and half a log unit last, no call
+// erases or reclaims.
+//
+// Cost: an erase and a program; or what is in use in a unit is copied, with a map change for each object.
+//
+// Errors: `NORN_ERROR_FULL`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_heap_reclaim_step(struct norn_heap *heap, uint32_t least_bytes);
+
+// Bytes that can be allocated before a call has to erase or reclaim a unit: what objects take together, with their
+// part of the map.
+//
+// Cost: RAM only.
+int norn_heap_ready_bytes(struct norn_heap *heap, uint32_t *bytes);
+
+// What is known of the last call that failed on this handle, also if that was its mount or unmount; an `error` of 0
+// if none has failed since it was mounted. Calls that were refused because of the handle itself do not count.
+//
+// Cost: RAM only.
+//
+// Errors: `NORN_ERROR_NOT_MOUNTED` if no mount was attempted.
+int norn_heap_failure(const struct norn_heap *heap, struct norn_failure *failure);
+
+// Bytes of memory that `norn_heap_check` needs on a part: a bit for each program unit, or each four bytes where those
+// are smaller. 0 for an impossible part.
+uint32_t norn_heap_check_bytes(const struct norn_nor *nor);
+
+// Creates an object of `count` fields of `width` bytes each, which are zero.
+//
+// Cost: a look-up for each reference that is tried, the object's bytes and a map change.
+//
+// Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
+int norn_heap_create(struct norn_heap *heap, uint32_t count, uint8_t width, norn_ref *reference);
+
+// Creates an object with this layout, whose fields are zero. Fields are packed: order them by falling width.
+//
+// Cost, errors: as `norn_heap_create`; `NORN_ERROR_HEADER`.
+int norn_heap_create_layout(struct norn_heap *heap, const struct norn_layout *layout, norn_ref *reference);
+
+// Deletes an object or an array. Roots that lead to it are left with a stale reference.
+//
+// Cost: a look-up and a map change; the same for each section of a large array.
+//
+// Errors: `NORN_ERROR_STALE`, `NORN_ERROR_FULL`; the device's.
+int norn_heap_delete(struct norn_heap *heap, norn_ref reference);
+
+// Finds the object or array after `after`, or the first one if that is 0, in an order of the heap's own; 0 after the
+// last one.
+//
+// Cost: a look-up for each reference up to it; sixteen or more in a row that are free count as one.
+//
+// Errors: the device's.
+int norn_heap_next_object(struct norn_heap *heap, norn_ref after, norn_ref *next);
+
+// Says what a reference names.
+//
+// Cost: a look-up, and two bytes of an object with a header.
+//
+// Errors: `NORN_ERROR_STALE`; the device's.
+int norn_heap_info(struct norn_heap *heap, norn_ref reference, struct norn_info *info);
+
+// The width of field `index` of an object in bytes.
+//
+// Cost: a look-up, and the widths of the fields before it where they differ.
+//
+// Errors: `NORN_ERROR_STALE`, `NORN_ERROR_KIND`, `NORN_ERROR_RANGE`; the device's.
+int norn_heap_field_width(struct norn_heap *heap, norn_ref reference, uint32_t index, uint32_t *width);
+
+// Reads field `index` of an object into `buffer`, whose `bytes` are the field's width.
+//
+// Cost: a look-up, the deltas of the object, and the value.
+//
+// Errors: `NORN_ERROR_STALE`, `NORN_ERROR_KIND`, `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; the device's.
+int norn_heap_get_field(struct norn_heap *heap, norn_ref reference, uint32_t index, void *buffer, size_t bytes);
+
+// Sets field `index` of an object, atomically and durably; `bytes` are the field's width.
+//
+// Cost: two look-ups, and a program unit or a few for the value. Often a program unit of the log; where the object
+// has no room for a change, it is written anew, with a map change.
+//
+// Errors: as `norn_heap_get_field`; `NORN_ERROR_FULL`.
+int norn_heap_put_field(struct norn_heap *heap, norn_ref reference, uint32_t index, const void *value, size_t bytes);
+
+// Sets the fields of an object from `first` on to the values that follow each other in `values`: all or none.
+//
+// Cost: two look-ups, a program unit of the log, the object's bytes and a map change.
+//
+// Errors: as `norn_heap_put_field`; `NORN_ERROR_WIDTH` if the values end within a field.
+int norn_heap_put_fields(struct norn_heap *heap, norn_ref reference, uint32_t first, const void *values, size_t bytes);
+
+// Reads as much of the header of an object or an array as `buffer` holds, and says in `header_bytes` how long it is.
+//
+// Cost: a look-up, and the bytes.
+//
+// Errors: `NORN_ERROR_STALE`; the device's.
+int norn_heap_read_header(struct norn_heap *heap, norn_ref reference, void *buffer, size_t bytes, size_t *header_bytes);
+
+// Replaces the header of an object or an array, atomically.
+//
+// Cost: three look-ups, a program unit of the log, the object's bytes and a map change.
+//
+// Errors: `NORN_ERROR_STALE`, `NORN_ERROR_HEADER`, `NORN_ERROR_FULL`; the device's.
+int norn_heap_write_header(struct norn_heap *heap, norn_ref reference, const void *header, size_t bytes);
+
+// Creates an array of `count` elements of `width` bytes each, which are zero.
+//
+// Cost: the array's bytes, and a map change; for an array that is larger than an erase unit or has more than 255
+// elements the same for each section.
+//
+// Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
+int norn_heap_create_array(struct norn_heap *heap, uint32_t count, uint8_t width, norn_ref *reference);
+
+// Reads elements from `first` on into `buffer`, which holds some whole elements: one, or more.
+//
+// Cost: a look-up for each section, its deltas, and the values.
+//
+// Errors: `NORN_ERROR_STALE`, `NORN_ERROR_KIND`, `NORN_ERROR_RANGE`; `NORN_ERROR_WIDTH` if the buffer ends within an
+// element; the device's.
+int norn_heap_array_read(struct norn_heap *heap, norn_ref array, uint32_t first, void *buffer, size_t bytes);
+
+// Sets element `index`, atomically; `bytes` are the width of an element. Cheaper than `norn_heap_array_write` of one.
+//
+// Cost: as `norn_heap_put_field`.
+//
+// Errors: `NORN_ERROR_STALE`, `NORN_ERROR_KIND`, `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`, `NORN_ERROR_FULL`; the
+// device's.
+int norn_heap_array_store(struct norn_heap *heap, norn_ref array, uint32_t index, const void *value, size_t bytes);
+
+// Sets the elements from `first` on to the values that follow each other in `values`: all or none.
+//
+// Cost: for each section a program unit of the log, its bytes and a map change.
+//
+// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the values end within an element.
+int norn_heap_array_write(struct norn_heap *heap, norn_ref array, uint32_t first, const void *values, size_t bytes);
+
+// Gives every element of a range the same value, of `bytes` bytes. Each element changes atomically, the range does
+// not, except within a transaction.
+//
+// Cost: for each section as `norn_heap_array_write`.
+//
+// Errors: as `norn_heap_array_store`. After `NORN_ERROR_FULL` and the device's errors a part may have been changed.
+int norn_heap_array_fill_non_atomic(struct norn_heap *heap, struct norn_elements to, const void *value, size_t bytes);
+
+// Copies elements to an array from its element `to_first` on: all or none. The arrays may be the same, and the ranges
+// overlap.
+//
+// Cost: for each section as `norn_heap_array_write`.
+//
+// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the elements differ in width.
+int norn_heap_array_copy(struct norn_heap *heap, struct norn_elements from, norn_ref to, uint32_t to_first);
+
+// Compares elements with those of an array from its element `to_first` on, byte by byte without sign, as `memcmp`
+// does: `order` is -1, 0 or 1.
+//
+// Cost: as reading both.
+//
+// Errors: as `norn_heap_array_read`; `NORN_ERROR_WIDTH` if the elements differ in width.
+int norn_heap_array_compare(struct norn_heap *heap,
+                            struct norn_elements from,
+                            norn_ref to,
+                            uint32_t to_first,
+                            int *order);
+
+// Makes a name lead to an object or an array, or with 0 to nothing. A name has from 1 to `NORN_NAME_BYTES_MAX` bytes.
+//
+// Cost: looks through all roots, and writes up to 255 bytes of them anew, with a map change.
+//
+// Errors: `NORN_ERROR_NAME`, `NORN_ERROR_STALE`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
+int norn_heap_set_root(struct norn_heap *heap, const char *name, norn_ref reference);
+
+// Finds what a name leads to: 0 if it was never set, or to nothing. What it leads to may have been deleted.
+//
+// Cost: looks through all roots.
+//
+// Errors: `NORN_ERROR_NAME`; the device's.
+int norn_heap_root(struct norn_heap *heap, const char *name, norn_ref *reference);
+
+// Calls `visit` with each root, in no particular order. It may not use the heap.
+//
+// Cost: reads all roots.
+//
+// Errors: the device's.
+int norn_heap_visit_roots(struct norn_heap *heap, norn_root_visitor visit, void *context);
+
+// Begins a transaction: everything up to `norn_heap_commit` takes effect at once, or not at all. Calls see it before.
+// A loss of power undoes it. Transactions do not nest.
+//
+// Cost: none.
+//
+// Errors: `NORN_ERROR_TRANSACTION_OPEN`.
+int norn_heap_begin(struct norn_heap *heap);
+
+// Makes the changes of the open transaction permanent. If the power goes within it, either they are, or none is.
+//
+// Cost: a program unit of the log, none if there were no changes; reads the notes, and a look-up for each object that
+// was written anew. Where a large array was deleted, as its deletion.
+//
+// Errors: `NORN_ERROR_NO_TRANSACTION`; the device's.
+int norn_heap_commit(struct norn_heap *heap);
+
+// Undoes the changes of the open transaction; what it created is gone.
+//
+// Cost: for each object that was changed, a program unit of the log, and a change of the object or of the map.
+//
+// Errors: `NORN_ERROR_NO_TRANSACTION`; the device's. On `NORN_ERROR_FULL` it may be called again.
+int norn_heap_abort(struct norn_heap *heap);
+
+// Returns 1 if a transaction is open, 0 if none is, or an error of the handle.
+//
+// Cost: RAM only.
+int norn_heap_in_transaction(struct norn_heap *heap);
+
+// Deletes every object and array that neither the named roots nor the `root_count` references at `roots` reach.
+// `trace` is called once for each that is reached; where there are more than 4,096 references, once for each 4,096.
+// `collected` may be NULL.
+//
+// RAM is constant. Works on a full part. Cost: for each object three look-ups, and what `trace` reads; for each
+// deleted one a program unit of the log and a map change, or less. Beyond 4,096 references up to 8 program units
+// for each object.
+//
+// Errors: `NORN_ERROR_STALE` if 0 is among `roots`; `NORN_ERROR_TRANSACTION_OPEN`, `NORN_ERROR_TOO_MANY_OBJECTS`;
+// what `trace` returned; the device's. Nothing reachable has been deleted then; some garbage may have been.
+int norn_heap_collect(struct norn_heap *heap,
+                      const norn_ref *roots,
+                      uint32_t root_count,
+                      norn_trace trace,
+                      void *context,
+                      struct norn_collected *collected);
+
+// Says that the object that is traced refers to `reference`. 0 and stale references are passed over.
+//
+// Cost: a look-up.
+//
+// Errors: `NORN_ERROR_FULL`; the device's. The tracing function returns them.
+int norn_tracer_reached(struct norn_tracer *tracer, norn_ref reference);
+
+// As `norn_heap_info`, in a tracing function.
+int norn_tracer_info(struct norn_tracer *tracer, norn_ref reference, struct norn_info *info);
+
+// As `norn_heap_get_field`, in a tracing function.
+int norn_tracer_get_field(struct norn_tracer *tracer, norn_ref reference, uint32_t index, void *buffer, size_t bytes);
+
+// As `norn_heap_array_read`, in a tracing function.
+int norn_tracer_array_read(struct norn_tracer *tracer, norn_ref array, uint32_t first, void *buffer, size_t bytes);
+
+// Checks every invariant of the heap on the part, and calls `report`, which may be NULL, for each violation. `memory`
+// has `memory_bytes` bytes of any alignment, which the call overwrites: as many as `norn_heap_check_bytes` returns.
+// `report` may not use the heap.
+//
+// Cost: reads all that is in use.
+//
+// Errors: `NORN_ERROR_VIOLATION` if there was one; `NORN_ERROR_MEMORY`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_heap_check(struct norn_heap *heap, void *memory, size_t memory_bytes, norn_report report, void *context);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* NORN_H */

@@ -1,0 +1,45 @@
+/*
+ * A NOR part in memory, whose power fails at a chosen operation. It keeps to what the contract of `struct norn_nor`
+ * allows and no more: it ends the program where a caller breaks its side.
+ */
+#ifndef NOR_SIMULATOR_H
+#define NOR_SIMULATOR_H
+
+#include <stdint.h>
+
+#include "norn.h"
+
+enum {
+    SIMULATOR_UNITS = 16,
+    SIMULATOR_UNIT_BYTES = 1024,
+    SIMULATOR_PROGRAM_UNIT = 8,
+    SIMULATOR_BYTES = SIMULATOR_UNITS * SIMULATOR_UNIT_BYTES,
+    /* What the functions return once the power is off. */
+    SIMULATOR_OFF = 77
+};
+
+struct nor_simulator {
+    uint8_t cells[SIMULATOR_BYTES];
+    /* Program units that were programmed since their unit was erased. */
+    uint8_t is_programmed[SIMULATOR_BYTES / SIMULATOR_PROGRAM_UNIT];
+    /* Units whose erase was cut: their zeros may read as ones. */
+    uint8_t is_unstable[SIMULATOR_UNITS];
+    /* Programs and erases until the power fails in one; negative: never. */
+    long operations_left;
+    int is_off;
+    uint32_t random;
+    /* Called in each program, if it is there. */
+    void (*hook)(void *context);
+    void *hook_context;
+};
+
+/* Fills the part with arbitrary bytes, as a part that was used for something else. */
+void simulator_init(struct nor_simulator *part, uint32_t seed);
+
+/* Turns the power on, until it fails in the operation after so many. */
+void simulator_power(struct nor_simulator *part, long operations);
+
+/* The part for the library. */
+struct norn_nor simulator_nor(struct nor_simulator *part);
+
+#endif
