@@ -6,12 +6,11 @@
 //! writes: what they keep free costs what less room for dead pages costs.
 
 use norn_flash_sim::{NandSim, NandSpec};
-use norn_nand_ftl::{Ftl, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task, TaskHandle};
+use norn_nand_ftl::{Collector, Ftl, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task, TaskHandle};
 
 use super::ours::{formatted, programs};
 use super::steady::Measured;
 use super::workload::Pages;
-use crate::realtime_gc::bench::{CHECKPOINT_PERIOD_US, TOKENS};
 use crate::realtime_gc::edf::{Background, Client, Leveler, Processor};
 use crate::realtime_gc::system::{Collected, RealTimeDevice, System, Write};
 use crate::realtime_gc::workload::{Access, Downloader, Pattern};
@@ -20,6 +19,9 @@ use crate::realtime_gc::workload::{Access, Downloader, Pattern};
 const STRETCH_MAX: u64 = 64;
 /// The largest α that is tried: it needs more dead pages in each block than tasks make up for from there on.
 const ALPHA_MAX: u32 = 24;
+/// Periods of the checkpoint's task that are tried: the shorter it is, the more may be programmed, and the more of the
+/// processor does its collector take.
+const CHECKPOINT_PERIODS_US: [u64; 3] = [200_000, 100_000, 50_000];
 /// Simulated time between two looks at how many pages were written.
 const SLICE_US: u64 = 200_000;
 
@@ -35,6 +37,26 @@ pub struct Admitted {
     pub stretch: u64,
     /// α.
     pub alpha: u32,
+    /// The period of the checkpoint's task.
+    pub checkpoint_period_us: u64,
+}
+
+impl Admitted {
+    /// The tasks of the set.
+    fn tasks(self) -> impl Iterator<Item = (u64, u32, u32, u64)> {
+        let stretched = move |(cpu, reads, writes, period)| (cpu, reads, writes, period * self.stretch);
+        TASKS.into_iter().take(self.tasks as usize).map(stretched)
+    }
+
+    /// ρ_init that suffices: what (13) asks for the tasks and the checkpoint, and π for what has no deadline.
+    fn tokens(self, pages_per_block: u32) -> u32 {
+        let times = OperationTimes::paper();
+        let checkpoint = Task { cost_us: 0, period_us: self.checkpoint_period_us, writes: 1 };
+        let tasks = self.tasks().map(|(cpu, reads, writes, period)| Task::new(cpu, reads, writes, period, &times));
+        let collectors =
+            tasks.chain([checkpoint]).filter_map(|task| Collector::of(&task, self.alpha, pages_per_block, &times));
+        pages_per_block + collectors.map(|of| of.task_tokens + of.collector_tokens).sum::<u32>()
+    }
 }
 
 /// Why nothing was admitted: the last set that was asked for, and what was said.
@@ -125,7 +147,7 @@ impl WithTasks {
         };
         let system = Redirected { inner: Collected::new(device.device), pages: pages.peekable(), written: 0 };
         let clients =
-            (0..).zip(tasks(set)).zip(device.handles).map(|((number, (cpu, reads, writes, period)), handle)| {
+            (0..).zip(set.tasks()).zip(device.handles).map(|((number, (cpu, reads, writes, period)), handle)| {
                 let access = Access::new(Pattern::Sequential, logical_pages, number, writes, 0);
                 Client::new(Some(handle), period, cpu, reads, writes, access)
             });
@@ -134,12 +156,6 @@ impl WithTasks {
         let background = Background { downloader: Some(downloader), leveler: Leveler::On };
         Ok(Ok((WithTasks { processor: Processor::new(system, clients, background) }, set)))
     }
-}
-
-/// The tasks of a set.
-fn tasks(set: Admitted) -> impl Iterator<Item = (u64, u32, u32, u64)> {
-    let stretched = move |(cpu, reads, writes, period)| (cpu, reads, writes, period * set.stretch);
-    TASKS.into_iter().take(set.tasks as usize).map(stretched)
 }
 
 /// A device with a set.
@@ -165,11 +181,13 @@ impl Candidates<'_> {
             for stretch in
                 std::iter::successors(Some(1), |stretch| Some(stretch * 2)).take_while(|&it| it <= STRETCH_MAX)
             {
-                for alpha in self.alphas.clone() {
-                    let set = Admitted { tasks, stretch, alpha };
-                    match self.admitted(set)? {
-                        Ok(started) => return Ok(Ok((started, set))),
-                        Err(why) => refusal = why,
+                for checkpoint_period_us in CHECKPOINT_PERIODS_US {
+                    for alpha in self.alphas.clone() {
+                        let set = Admitted { tasks, stretch, alpha, checkpoint_period_us };
+                        match self.admitted(set)? {
+                            Ok(started) => return Ok(Ok((started, set))),
+                            Err(why) => refusal = why,
+                        }
                     }
                 }
             }
@@ -183,18 +201,11 @@ impl Candidates<'_> {
             Some(ftl) => ftl,
             None => self.filled()?,
         };
-        let (alpha, times) = (set.alpha, OperationTimes::paper());
-        let checkpoint_period_us = CHECKPOINT_PERIOD_US;
+        let Admitted { alpha, checkpoint_period_us, .. } = set;
+        let (times, tokens) = (OperationTimes::paper(), set.tokens(u32::from(self.spec.part.pages_per_block)));
         let (scheduling, client) = (Scheduling::EarliestDeadline, PartClient::NONE);
-        let config = RealTimeConfig {
-            alpha,
-            tokens: TOKENS,
-            times,
-            checkpoint_period_us,
-            scheduling,
-            client,
-            failure_budget: 0,
-        };
+        let config =
+            RealTimeConfig { alpha, tokens, times, checkpoint_period_us, scheduling, client, failure_budget: 0 };
         let refused = |why: String| Ok(Err(Refusal(format!("α = {alpha}, periods × {}: {why}", set.stretch))));
         let mut device = match RealTimeDevice::start(ftl, config) {
             Ok(device) => device,
@@ -204,7 +215,7 @@ impl Candidates<'_> {
             }
         };
         let mut handles = Vec::new();
-        for (cpu, reads, writes, period) in tasks(set) {
+        for (cpu, reads, writes, period) in set.tasks() {
             match device.admit(Task::new(cpu, reads, writes, period, &times)) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
