@@ -43,7 +43,7 @@ impl Experiment for Curves {
             summary: "Pages programmed for each page that the client writes, whatever they are programmed for, by the part's use: in steady \
                       state, when three windows of at least twice the part's pages agree within 2%. The part is the real-time paper's, in a \
                       quick run a quarter of it.",
-            revision: 2,
+            revision: 3,
         }
     }
 

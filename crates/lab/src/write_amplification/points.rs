@@ -17,8 +17,8 @@ use super::workload::{Pages, Workload};
 use crate::error::JobError;
 use crate::experiment::{Context, Outcome};
 
-/// Uses that the bars name.
-pub const USES: [u32; 5] = [50, 65, 75, 85, 90];
+/// Uses of the curves; the bars name those of [`BAR_USES`](super::bars::BAR_USES).
+pub const USES: [u32; 7] = [50, 65, 70, 75, 80, 85, 90];
 /// Uses at which the models of dhara stand in for one that they have no room for.
 pub const DHARA_USES: [u32; 2] = [59, 73];
 /// The greatest `gc_ratio`, which gives the greatest capacity and the least amplification.

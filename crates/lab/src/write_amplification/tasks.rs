@@ -3,10 +3,14 @@
 //!
 //! The set is the paper's two tasks, with periods stretched by 1, 2, 4 …, until it is admitted with some α, of which
 //! the largest is taken; if they are not admitted at all, the first of them alone. Tokens are not pages that anybody
-//! writes: what they keep free costs what less room for dead pages costs.
+//! writes: what they keep free costs what less room for dead pages costs. The wear leveler takes as few pages as that of
+//! a device without tasks does.
 
+use norn_flash::NandPart;
 use norn_flash_sim::{NandSim, NandSpec};
-use norn_nand_ftl::{Collector, Ftl, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task, TaskHandle};
+use norn_nand_ftl::{
+    Ftl, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task, TaskHandle, WEAR_LAG_OF_WRITES,
+};
 
 use super::ours::{formatted, programs};
 use super::steady::Measured;
@@ -48,14 +52,17 @@ impl Admitted {
         TASKS.into_iter().take(self.tasks as usize).map(stretched)
     }
 
-    /// ρ_init that suffices: what (13) asks for the tasks and the checkpoint, and π for what has no deadline.
-    fn tokens(self, pages_per_block: u32) -> u32 {
+    /// The device's settings for the set, with as many tokens as it takes; and the tasks as the device knows them.
+    fn config(self, part: &NandPart) -> (RealTimeConfig, Vec<Task>) {
         let times = OperationTimes::paper();
-        let checkpoint = Task { cost_us: 0, period_us: self.checkpoint_period_us, writes: 1 };
-        let tasks = self.tasks().map(|(cpu, reads, writes, period)| Task::new(cpu, reads, writes, period, &times));
-        let collectors =
-            tasks.chain([checkpoint]).filter_map(|task| Collector::of(&task, self.alpha, pages_per_block, &times));
-        pages_per_block + collectors.map(|of| of.task_tokens + of.collector_tokens).sum::<u32>()
+        let task = |(cpu, reads, writes, period)| Task::new(cpu, reads, writes, period, &times);
+        let tasks: Vec<Task> = self.tasks().map(task).collect();
+        let Admitted { alpha, checkpoint_period_us, .. } = self;
+        let (scheduling, client) = (Scheduling::EarliestDeadline, PartClient::NONE);
+        let mut config =
+            RealTimeConfig { alpha, tokens: 0, times, checkpoint_period_us, scheduling, client, failure_budget: 0 };
+        config.tokens = config.tokens_for(part, &tasks).expect("both tasks write");
+        (config, tasks)
     }
 }
 
@@ -121,7 +128,7 @@ impl System for Redirected {
     }
 
     fn level(&mut self) -> Write {
-        self.inner.level()
+        self.inner.level_at_lag(WEAR_LAG_OF_WRITES)
     }
 
     fn erase_counts(&self) -> Vec<u32> {
@@ -140,7 +147,7 @@ impl WithTasks {
     /// # Errors
     /// If the part has no room for the logical pages.
     pub fn new(spec: &NandSpec, logical_pages: u32, pages: Pages) -> Result<Result<(Self, Admitted), Refusal>, String> {
-        let mut candidates = Candidates { spec, logical_pages, spare: None, alphas: (1..=ALPHA_MAX).rev().collect() };
+        let mut candidates = Candidates { spec, logical_pages, spare: None, refused: Vec::new() };
         let (device, set) = match candidates.first_admitted()? {
             Ok(admitted) => admitted,
             Err(refusal) => return Ok(Err(refusal)),
@@ -170,8 +177,23 @@ struct Candidates<'a> {
     logical_pages: u32,
     /// A filled device that the set before was refused on.
     spare: Option<Ftl<NandSim, Vec<u8>>>,
-    /// Those α with which a device starts, as far as is known.
-    alphas: Vec<u32>,
+    /// With which a device did not start.
+    refused: Vec<Start>,
+}
+
+/// What decides whether a device starts: with more tokens it does not if it did not with fewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    alpha: u32,
+    checkpoint_period_us: u64,
+    tokens: u32,
+}
+
+impl Start {
+    fn asks_as_much_as(&self, other: &Start) -> bool {
+        (self.alpha, self.checkpoint_period_us) == (other.alpha, other.checkpoint_period_us)
+            && self.tokens >= other.tokens
+    }
 }
 
 impl Candidates<'_> {
@@ -182,7 +204,7 @@ impl Candidates<'_> {
                 std::iter::successors(Some(1), |stretch| Some(stretch * 2)).take_while(|&it| it <= STRETCH_MAX)
             {
                 for checkpoint_period_us in CHECKPOINT_PERIODS_US {
-                    for alpha in self.alphas.clone() {
+                    for alpha in (1..=ALPHA_MAX).rev() {
                         let set = Admitted { tasks, stretch, alpha, checkpoint_period_us };
                         match self.admitted(set)? {
                             Ok(started) => return Ok(Ok((started, set))),
@@ -197,26 +219,27 @@ impl Candidates<'_> {
 
     /// A filled device with the set admitted, if it is.
     fn admitted(&mut self, set: Admitted) -> Result<Result<Started, Refusal>, String> {
+        let (config, tasks) = set.config(&self.spec.part);
+        let RealTimeConfig { alpha, checkpoint_period_us, tokens, .. } = config;
+        let start = Start { alpha, checkpoint_period_us, tokens };
+        let refused = |why: String| Ok(Err(Refusal(format!("α = {alpha}, periods × {}: {why}", set.stretch))));
+        if self.refused.iter().any(|other| start.asks_as_much_as(other)) {
+            return refused(format!("{tokens} tokens, and fewer, are too many"));
+        }
         let ftl = match self.spare.take() {
             Some(ftl) => ftl,
             None => self.filled()?,
         };
-        let Admitted { alpha, checkpoint_period_us, .. } = set;
-        let (times, tokens) = (OperationTimes::paper(), set.tokens(u32::from(self.spec.part.pages_per_block)));
-        let (scheduling, client) = (Scheduling::EarliestDeadline, PartClient::NONE);
-        let config =
-            RealTimeConfig { alpha, tokens, times, checkpoint_period_us, scheduling, client, failure_budget: 0 };
-        let refused = |why: String| Ok(Err(Refusal(format!("α = {alpha}, periods × {}: {why}", set.stretch))));
         let mut device = match RealTimeDevice::start(ftl, config) {
             Ok(device) => device,
             Err(error) => {
-                self.alphas.retain(|&other| other != alpha);
+                self.refused.push(start);
                 return refused(error.to_string());
             }
         };
         let mut handles = Vec::new();
-        for (cpu, reads, writes, period) in set.tasks() {
-            match device.admit(Task::new(cpu, reads, writes, period, &times)) {
+        for task in tasks {
+            match device.admit(task) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
                     self.spare = Some(device.into_ftl());
