@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::path::Path;
 
 use norn_lab::paging::functions::{Cache, order_functions};
 use norn_lab::paging::trace::Trace;
@@ -28,7 +29,8 @@ pub fn layout(arguments: &LayoutArguments) -> Result<String, TraceError> {
     let lines = lines(&functions, &order.starts, arguments.linker);
     file.write_all(lines.as_bytes()).map_err(TraceError::file(&arguments.out))?;
     Ok(format!(
-        "{}: {} of {} functions, {}; these traces load {} pages in the linker's order, about {} in this one\n",
+        "{}{}: {} of {} functions, {}; these traces load {} pages in the linker's order, about {} in this one\n",
+        doubts(&traces, arguments, &functions),
         arguments.out.display(),
         order.starts.len(),
         starts.len(),
@@ -42,13 +44,47 @@ fn read(arguments: &LayoutArguments, code_bytes: u64) -> Result<Vec<Trace>, Trac
     let mut traces = Vec::new();
     for path in &arguments.traces {
         let trace = Trace::read(path).map_err(TraceError::Trace)?;
-        if u64::from(trace.code_bytes) > code_bytes {
-            let (trace_bytes, program) = (trace.code_bytes, arguments.program.clone());
-            return Err(TraceError::OtherProgram { trace: path.clone(), trace_bytes, program, code_bytes });
-        }
+        expect_inside(&trace, path, &arguments.program, code_bytes)?;
         traces.push(trace);
     }
     Ok(traces)
+}
+
+/// Refuses a trace that leaves the program's code.
+fn expect_inside(trace: &Trace, path: &Path, program: &Path, code_bytes: u64) -> Result<(), TraceError> {
+    let outside = || trace.runs.iter().filter(|run| u64::from(run.end()) > code_bytes);
+    let Some(lowest) = outside().map(|run| u64::from(run.address).max(code_bytes)).min() else { return Ok(()) };
+    Err(TraceError::OtherProgram {
+        trace: path.to_owned(),
+        program: program.to_owned(),
+        code_bytes,
+        outside: outside().count(),
+        runs: trace.runs.len(),
+        lowest,
+        highest: u64::from(trace.code_bytes) - 1,
+    })
+}
+
+/// A line for each trace that may be another program's although it stays in the code: it does not begin where the
+/// program does, or runs on between two functions or beyond the last.
+fn doubts(traces: &[Trace], arguments: &LayoutArguments, functions: &Functions) -> String {
+    let named = arguments.traces.iter().zip(traces);
+    let lines = named.filter_map(|(path, trace)| {
+        let first = trace.runs[0].address;
+        let elsewhere = functions.entry.filter(|&entry| entry != first);
+        let between = || trace.runs.iter().filter(|run| !functions.has(run.address, run.end()));
+        let mut why: Vec<String> = Vec::new();
+        why.extend(elsewhere.map(|entry| format!("it begins at {first:#x}, the program at {entry:#x}")));
+        why.extend(between().next().map(|run| {
+            let (outside, runs) = (between().count(), trace.runs.len());
+            format!("{outside} of {runs} runs leave its functions, the first at {:#x}", run.address)
+        }));
+        let program = arguments.program.display();
+        (!why.is_empty()).then(|| {
+            format!("warning: {}: part of a trace, or not one of {program}: {}\n", path.display(), why.join("; "))
+        })
+    });
+    lines.collect()
 }
 
 /// The file: a line for each name of a symbol, or for each section that a function may be in.
