@@ -53,22 +53,6 @@ pub struct Functions {
     pub names: BTreeMap<u32, Vec<String>>,
     /// Where the program begins, if that is in the section.
     pub entry: Option<u32>,
-    /// The end of each function, by its start: of one whose symbol has no size, the start of the next.
-    ends: BTreeMap<u32, u32>,
-}
-
-impl Functions {
-    /// Whether these bytes of the section are in functions, without a gap.
-    pub fn has(&self, start: u32, end: u32) -> bool {
-        let mut reached = start;
-        while reached < end {
-            match self.ends.range(..=reached).next_back() {
-                Some((_, &after)) if after > reached => reached = after,
-                _ => return false,
-            }
-        }
-        true
-    }
 }
 
 /// The functions that a program's symbols name.
@@ -80,14 +64,12 @@ pub fn functions(program: &Path) -> Result<Functions, TraceError> {
     let file = object::File::parse(&*bytes).map_err(no_program)?;
     let text = file.section_by_name(".text").map(|text| (text.index(), text.address()));
     let mut names: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-    let (code_bytes, mut sizes) = (code.end - code.start, BTreeMap::<u32, u64>::new());
+    let code_bytes = code.end - code.start;
     for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
         let Some((_, start)) = text.filter(|&(index, _)| symbol.section_index() == Some(index)) else { continue };
         let offset = symbol.address().checked_sub(start).filter(|&offset| offset < code_bytes);
         if let (Some(offset), Ok(name)) = (offset, symbol.name()) {
             names.entry(offset as u32).or_default().push(name.to_owned());
-            let size = sizes.entry(offset as u32).or_default();
-            *size = symbol.size().max(*size);
         }
     }
     names.values_mut().for_each(|names| names.sort());
@@ -95,15 +77,5 @@ pub fn functions(program: &Path) -> Result<Functions, TraceError> {
         return Err(TraceError::NoSymbols { program: program.to_owned() });
     }
     let entry = text.and_then(|(_, start)| file.entry().checked_sub(start)).filter(|&entry| entry < code_bytes);
-    Ok(Functions { code_bytes, names, entry: entry.map(|entry| entry as u32), ends: ends(&sizes, code_bytes) })
-}
-
-/// The ends of functions of these sizes.
-fn ends(sizes: &BTreeMap<u32, u64>, code_bytes: u64) -> BTreeMap<u32, u32> {
-    let nexts = sizes.keys().skip(1).map(|&next| u64::from(next)).chain([code_bytes]);
-    let end = |((&start, &size), next): ((&u32, &u64), u64)| {
-        let end = if size == 0 { next } else { u64::from(start) + size };
-        (start, end.min(code_bytes) as u32)
-    };
-    sizes.iter().zip(nexts).map(end).collect()
+    Ok(Functions { code_bytes, names, entry: entry.map(|entry| entry as u32) })
 }

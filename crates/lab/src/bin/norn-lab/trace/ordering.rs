@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use norn_lab::paging::functions::{Cache, order_functions};
 use norn_lab::paging::trace::Trace;
@@ -66,25 +66,19 @@ fn expect_inside(trace: &Trace, path: &Path, program: &Path, code_bytes: u64) ->
 }
 
 /// A line for each trace that may be another program's although it stays in the code: it does not begin where the
-/// program does, or runs on between two functions or beyond the last.
+/// program does.
 fn doubts(traces: &[Trace], arguments: &LayoutArguments, functions: &Functions) -> String {
+    let Some(entry) = functions.entry else { return String::new() };
     let named = arguments.traces.iter().zip(traces);
-    let lines = named.filter_map(|(path, trace)| {
-        let first = trace.runs[0].address;
-        let elsewhere = functions.entry.filter(|&entry| entry != first);
-        let between = || trace.runs.iter().filter(|run| !functions.has(run.address, run.end()));
-        let mut why: Vec<String> = Vec::new();
-        why.extend(elsewhere.map(|entry| format!("it begins at {first:#x}, the program at {entry:#x}")));
-        why.extend(between().next().map(|run| {
-            let (outside, runs) = (between().count(), trace.runs.len());
-            format!("{outside} of {runs} runs leave its functions, the first at {:#x}", run.address)
-        }));
-        let program = arguments.program.display();
-        (!why.is_empty()).then(|| {
-            format!("warning: {}: part of a trace, or not one of {program}: {}\n", path.display(), why.join("; "))
-        })
-    });
-    lines.collect()
+    let elsewhere = named.filter(|(_, trace)| trace.runs[0].address != entry);
+    let line = |(path, trace): (&PathBuf, &Trace)| {
+        let (first, program) = (trace.runs[0].address, arguments.program.display());
+        let of = path.display();
+        format!(
+            "warning: {of}: part of a trace, or not one of {program}: it begins at {first:#x}, the program at {entry:#x}\n"
+        )
+    };
+    elsewhere.map(line).collect()
 }
 
 /// The file: a line for each name of a symbol, or for each section that a function may be in.
