@@ -13,8 +13,8 @@ fn desk() -> Desk {
     let made = desk.succeed("code create part.img --part nandtest-32x16x512 --bad-blocks 2");
     assert_eq!(
         made,
-        "part.img: a nandtest-32x16x512 for programs, with two rooms of 13 blocks of 8192 bytes each; \
-         `norn code install` fills one\n"
+        "part.img: a nandtest-32x16x512 for programs, with two rooms of 13 blocks, each for a program of at most \
+         86016 bytes; `norn code install` fills one\n"
     );
     desk
 }
@@ -43,6 +43,22 @@ fn a_program_is_updated_tried_and_confirmed() {
     }
     assert!(desk.succeed("code rollback part.img").contains("program 1.0.0"));
     assert!(desk.succeed("code boot part.img").contains("room A runs: program 1.0.0"));
+}
+
+/// What `create` says of a room is what `install` takes, to the byte: on a small part the blocks decide, on a large one
+/// the numbers of cache pages.
+#[test]
+fn a_room_takes_a_program_of_the_size_that_is_stated_and_no_larger_one() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    for (part, stated) in [("nandtest-32x16x512", 12 * 16 * 7 * 64), ("k9f2808", 65_535 * 64)] {
+        let image = format!("{part}.img");
+        let made = desk.succeed(&format!("code create {image} --part {part}"));
+        assert!(made.contains(&format!("a program of at most {stated} bytes;")), "{made}");
+        desk.write("larger.bin", vec![1; stated + 1]);
+        desk.fail(&format!("code install {image} larger.bin --program-version 1.0.0"), &["an image of", "bytes"]);
+        desk.write("largest.bin", vec![1; stated]);
+        desk.succeed(&format!("code install {image} largest.bin --program-version 1.0.0"));
+    }
 }
 
 /// CRC-32C of bytes that are all the same.

@@ -37,6 +37,25 @@ pub struct Room {
     pub blocks: u16,
 }
 
+impl Room {
+    /// Bytes of the largest program that the room takes in cache pages of this width with code `C`, if none of its
+    /// blocks is bad: its first block is the header's, and a program has 65,535 cache pages at most, however large the
+    /// room is.
+    ///
+    /// # Errors
+    /// If cache pages of this width do not fit the part's pages.
+    pub fn program_bytes_max<C: Code>(
+        &self,
+        part: &NandPart,
+        cache_page_bytes: usize,
+    ) -> Result<u64, ImageError<core::convert::Infallible>> {
+        let layout = PageLayout::of::<C, _>(part, cache_page_bytes)?;
+        let blocks = part.block_count.saturating_sub(self.start.0).min(self.blocks).saturating_sub(1);
+        let pages = u64::from(blocks) * u64::from(layout.pages_per_block.get()) * u64::from(layout.per_page.get());
+        Ok(pages.min(u64::from(CACHE_PAGES_MAX)) * u64::from(layout.cache_page_bytes.get()))
+    }
+}
+
 /// How cache pages lie in the pages and blocks of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageLayout {

@@ -64,6 +64,7 @@ fn a_program_that_is_linked_in_its_order_loads_fewer_pages_on_another_input() {
     link(&desk, "before", &[]);
     let on_training = [loads(&desk, "before", 1), loads(&desk, "before", 2)];
     let said = desk.succeed("trace layout --program before --out gold.order before-1.runs before-2.runs");
+    assert!(said.starts_with("gold.order: "), "nothing is doubted: {said}");
     assert!(said.contains(&format!("load {} pages", on_training.iter().sum::<u64>())), "{said}");
     link(&desk, "after", &["-Wl,--section-ordering-file,gold.order"]);
 
@@ -92,10 +93,23 @@ fn mistakes_are_named() {
     desk.fail(&layout("stripped", "one.runs"), &["stripped", "no symbols of functions", "before strip"]);
     link(&desk, "whole", &[]);
     desk.write("other.runs", [0, 0, 0xF0, 0, 8, 0, 1, 0]);
-    desk.fail(&layout("whole", "other.runs"), &["other.runs", "a trace of another program", "whole"]);
+    desk.fail(
+        &layout("whole", "other.runs"),
+        &[
+            "other.runs",
+            "a trace of another program: whole has 0x",
+            "1 of 1 runs lie outside, from 0xf00000 to 0xf00007",
+        ],
+    );
     desk.fail(&layout("whole", "nowhere.runs"), &["nowhere.runs"]);
     desk.fail(&(layout("whole", "one.runs") + " --frames 0"), &["a cache of 0 frames"]);
     assert!(!desk.path("o").exists());
+    desk.write("inner.runs", [4, 0, 0, 0, 4, 0, 1, 0]);
+    let doubted = desk.succeed("trace layout --program whole --out doubted inner.runs");
+    assert!(
+        doubted.starts_with("warning: inner.runs: part of a trace, or not one of whole: it begins at 0x4, "),
+        "{doubted}"
+    );
     desk.succeed(&layout("whole", "one.runs"));
     desk.fail(&layout("whole", "one.runs"), &["o: there is such a file"]);
 }

@@ -8,7 +8,7 @@ use norn_flash::Nand;
 use crate::error::{FtlError, Outcome};
 use crate::layout::Lba;
 use crate::realtime::{BackgroundStep, RealTime, TaskError};
-use crate::recycle::{LevelStep, RecycleStep, Recycling};
+use crate::recycle::{LevelStep, RecycleStep, Recycling, WEAR_LAG};
 use crate::shares::BackgroundTask;
 use crate::tokens::take;
 
@@ -87,8 +87,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     /// # Errors
     /// As [`background_write`](Self::background_write).
     pub fn level_step(&mut self) -> Result<LevelStep, TaskError<D::Error>> {
+        self.level_step_at_lag(WEAR_LAG)
+    }
+
+    /// The same for blocks whose erases lag by `lag` or more. With a larger one fewer pages are copied, and wear is less
+    /// even. Writes of a device without tasks level at [`WEAR_LAG_OF_WRITES`](crate::WEAR_LAG_OF_WRITES). Cost: as
+    /// [`level_step`](Self::level_step).
+    ///
+    /// # Errors
+    /// As [`background_write`](Self::background_write).
+    pub fn level_step_at_lag(&mut self, lag: u32) -> Result<LevelStep, TaskError<D::Error>> {
         self.pay_for_program(BackgroundTask::LEVELER)?;
-        let step = self.ftl.level_step();
+        let step = self.ftl.level_step_at_lag(lag);
         if matches!(step, Ok(LevelStep::Idle | LevelStep::Unreadable)) {
             self.pool.background += 1;
         }

@@ -15,7 +15,7 @@ use crate::ground::log::Log;
 use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::BlockState;
 use crate::layout::{Layout, Lba};
-use crate::recycle::{LevelStep, PAGES_OF_WRITE, RecycleStep, Recycler, Recycling};
+use crate::recycle::{LevelStep, PAGES_OF_WRITE, RecycleStep, Recycler, Recycling, WEAR_LAG};
 
 /// What a device is formatted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,9 +224,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// [`FtlError::NoSpace`] if no more blocks are free than the [reserve](crate::reserve_blocks); a write makes room
     /// then. [`FtlError::Device`].
     pub fn level_step(&mut self) -> Result<LevelStep, FtlError<D::Error>> {
+        self.level_step_at_lag(WEAR_LAG)
+    }
+
+    /// The same for blocks whose erases lag by `lag` or more. With a larger one fewer pages are copied, and wear is less
+    /// even. Writes level at [`WEAR_LAG_OF_WRITES`](crate::WEAR_LAG_OF_WRITES). Cost: as [`level_step`](Self::level_step).
+    ///
+    /// # Errors
+    /// As [`level_step`](Self::level_step).
+    pub fn level_step_at_lag(&mut self, lag: u32) -> Result<LevelStep, FtlError<D::Error>> {
         self.check_running()?;
         self.keep_reserve(PAGES_OF_WRITE)?;
-        self.recycler.level()
+        self.recycler.level(lag)
     }
 
     /// Writes the next page of a checkpoint that is written anew.

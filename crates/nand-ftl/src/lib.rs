@@ -129,7 +129,7 @@ pub use realtime::{
     TaskError,
 };
 pub use recognition::{recognise, recognition_bytes};
-pub use recycle::{LevelStep, RecycleStep, Recycling};
+pub use recycle::{LevelStep, RecycleStep, Recycling, WEAR_LAG_OF_WRITES};
 pub use shares::BackgroundTask;
 pub use slots::TaskHandle;
 pub use task::{Collector, OperationTimes, Task};

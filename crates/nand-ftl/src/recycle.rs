@@ -25,9 +25,9 @@ use crate::ground::memory::blocks::{BlockState, Flag};
 use crate::layout::BLOCKS_OF_MOUNT;
 
 /// The wear leveler empties a block that has at least this many erases fewer than the average (paper, section 3.4.2).
-const WEAR_LAG: u64 = 2;
+pub(crate) const WEAR_LAG: u32 = 2;
 /// The same for the leveling that writes without deadlines pay for: each erase that others may be ahead saves copies.
-const WEAR_LAG_OF_WRITES: u64 = 64;
+pub const WEAR_LAG_OF_WRITES: u32 = 64;
 /// Pages that the wear leveler copies for a write without deadlines that recycles blocks.
 const LEVELED_PER_WRITE: u32 = 2;
 /// Blocks that gain little which a write recycles although it has room.
@@ -338,7 +338,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     fn level_after_recycling(&mut self) -> Outcome<(), D> {
         for _ in 0..LEVELED_PER_WRITE {
             let has_room = self.log().has_room(PAGES_OF_WRITE, BLOCKS_OF_MOUNT);
-            if !has_room || self.level_lagging(WEAR_LAG_OF_WRITES)? == LevelStep::Idle {
+            if !has_room || self.level(WEAR_LAG_OF_WRITES)? == LevelStep::Idle {
                 break;
             }
         }
@@ -346,13 +346,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     }
 
     /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag the
-    /// average by two or more, so that the block is soon recycled; first of all, off a block that has gone bad. Needs a
-    /// free page. Cost: O(blocks) and one copy.
-    pub fn level(&mut self) -> Outcome<LevelStep, D> {
-        self.level_lagging(WEAR_LAG)
-    }
-
-    fn level_lagging(&mut self, lag: u64) -> Outcome<LevelStep, D> {
+    /// average by `lag` or more, so that the block is soon recycled; first of all, off a block that has gone bad. Needs
+    /// a free page. Cost: O(blocks) and one copy.
+    pub fn level(&mut self, lag: u32) -> Outcome<LevelStep, D> {
         let block_count = u32::from(self.log().layout().part.block_count);
         for _ in 0..=block_count {
             let (block, from) = self.wear_cursor;
@@ -380,14 +376,14 @@ fn is_candidate<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) 
     memory.state(block) == BlockState::Used && !memory.has(block, Flag::Locked)
 }
 
-fn is_to_be_emptied<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block, lag: u64) -> bool {
+fn is_to_be_emptied<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block, lag: u32) -> bool {
     if memory.live(block) == 0 {
         return false;
     }
     match memory.state(block) {
         BlockState::Bad => !memory.has(block, Flag::Unreadable),
         BlockState::Used => {
-            let (counts, lagged) = (memory.counts(), u64::from(memory.erases(block)) + lag);
+            let (counts, lagged) = (memory.counts(), u64::from(memory.erases(block)) + u64::from(lag));
             !memory.has(block, Flag::Locked) && counts.erase_sum >= lagged * u64::from(counts.good_blocks)
         }
         BlockState::Free | BlockState::Open => false,

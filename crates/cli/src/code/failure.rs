@@ -44,6 +44,9 @@ pub enum CodeFailure {
         /// Why not.
         error: ReadError<NandSimError>,
     },
+    /// The part's pages are too small for cache pages.
+    #[error("{0}")]
+    Room(ImageError<std::convert::Infallible>),
     /// There is a program that runs.
     #[error("{0} has a program that runs: `norn code update` replaces it, and keeps it to go back to")]
     Installed(RoomName),

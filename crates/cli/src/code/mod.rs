@@ -38,13 +38,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Where programs are on it, if it is large and good enough.
-    fn rooms(&self) -> Result<Rooms, CodeFailure> {
+    /// Where programs are on it, if it is large and good enough, and of how many bytes each is at most.
+    fn rooms(&self) -> Result<(Rooms, u64), CodeFailure> {
         let (part, bad_blocks) = (&self.part.part, self.bad_blocks);
         let rooms = rooms_of(part);
         rooms.check(part)?;
+        let bytes_max = rooms.a.program_bytes_max::<Crc32c>(part, CACHE_PAGE_BYTES).map_err(CodeFailure::Room)?;
         match bad_blocks <= part.block_count / 2 {
-            true => Ok(rooms),
+            true => Ok((rooms, bytes_max)),
             false => Err(CodeFailure::BadBlocks { bad_blocks, blocks: part.block_count }),
         }
     }
@@ -66,17 +67,17 @@ fn describe(header: &Header) -> String {
 /// # Errors
 /// When the file exists or cannot be made, or the part is too small or bad.
 pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
-    let rooms = in_image(image, plan.rooms())?;
+    let (rooms, bytes_max) = in_image(image, plan.rooms())?;
     NandSim::create_image_with(image, plan.part.clone(), |part| {
         part.mark_random_bad(plan.bad_blocks, plan.seed);
         Ok::<_, Error>(())
     })?;
     Ok(format!(
-        "{}: a {} for programs, with two rooms of {} blocks of {} bytes each; `norn code install` fills one\n",
+        "{}: a {} for programs, with two rooms of {} blocks, each for a program of at most {bytes_max} bytes; `norn code \
+         install` fills one\n",
         image.display(),
         plan.part.name,
         rooms.a.blocks,
-        plan.part.part.block_bytes(),
     ))
 }
 

@@ -62,6 +62,17 @@ impl Collected {
         Collected { device, page, written: 0, level_idle: 0 }
     }
 
+    /// One operation of a wear leveler that leaves blocks alone whose erases lag by less.
+    pub fn level_at_lag(&mut self, lag: u32) -> Write {
+        let step = self.device.level_step_at_lag(lag);
+        self.leveled(step)
+    }
+
+    fn leveled<E: std::fmt::Debug>(&mut self, step: Result<LevelStep, TaskError<E>>) -> Write {
+        self.level_idle += u64::from(matches!(step, Ok(LevelStep::Idle)));
+        outcome(step.map(|_| ()))
+    }
+
     /// A page that differs from the one before.
     fn next_page(&mut self) {
         self.written += 1;
@@ -122,8 +133,7 @@ impl System for Collected {
 
     fn level(&mut self) -> Write {
         let step = self.device.level_step();
-        self.level_idle += u64::from(matches!(step, Ok(LevelStep::Idle)));
-        outcome(step.map(|_| ()))
+        self.leveled(step)
     }
 
     fn erase_counts(&self) -> Vec<u32> {

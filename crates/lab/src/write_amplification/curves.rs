@@ -43,7 +43,7 @@ impl Experiment for Curves {
             summary: "Pages programmed for each page that the client writes, whatever they are programmed for, by the part's use: in steady \
                       state, when three windows of at least twice the part's pages agree within 2%. The part is the real-time paper's, in a \
                       quick run a quarter of it.",
-            revision: 1,
+            revision: 3,
         }
     }
 
@@ -137,7 +137,7 @@ fn table(outcomes: &[Outcome<Point, Row>], workload: Workload) -> Table {
 fn sets(outcomes: &[Outcome<Point, Row>]) -> Table {
     let mut table = Table::new(
         "Tasks admitted: the first of the paper's, with periods so many times the paper's, and the largest α that is possible:",
-        &["workload", "use", "tasks", "periods", "α"],
+        &["workload", "use", "tasks", "periods", "α", "checkpoint's period"],
     );
     for Outcome { parameters, row } in outcomes.iter().filter(|one| one.parameters.device == Device::OursWithTasks) {
         let admitted = row.tasks > 0;
@@ -148,6 +148,7 @@ fn sets(outcomes: &[Outcome<Point, Row>]) -> Table {
             if admitted { row.tasks.to_string() } else { format!("none: {}", row.refusal) },
             or_none(format!("× {}", row.stretch)),
             or_none(row.alpha.to_string()),
+            or_none(format!("{} ms", row.checkpoint_period_us / 1_000)),
         ]);
     }
     table

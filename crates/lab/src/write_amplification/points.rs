@@ -17,8 +17,8 @@ use super::workload::{Pages, Workload};
 use crate::error::JobError;
 use crate::experiment::{Context, Outcome};
 
-/// Uses that the bars name.
-pub const USES: [u32; 5] = [50, 65, 75, 85, 90];
+/// Uses of the curves; the bars name those of [`BAR_USES`](super::bars::BAR_USES).
+pub const USES: [u32; 7] = [50, 65, 70, 75, 80, 85, 90];
 /// Uses at which the models of dhara stand in for one that they have no room for.
 pub const DHARA_USES: [u32; 2] = [59, 73];
 /// The greatest `gc_ratio`, which gives the greatest capacity and the least amplification.
@@ -115,6 +115,8 @@ pub struct Row {
     /// The factor of the paper's periods with which they were, and their α.
     pub stretch: u64,
     pub alpha: u32,
+    /// The period of the checkpoint's task.
+    pub checkpoint_period_us: u64,
     /// Why none were, where they were asked for.
     pub refusal: String,
 }
@@ -122,8 +124,12 @@ pub struct Row {
 impl Row {
     pub fn of(steady: Steady, admitted: Option<Admitted>) -> Row {
         let Steady { amplification, lowest, highest, windows, settled } = steady;
-        let Admitted { tasks, stretch, alpha } = admitted.unwrap_or(Admitted { tasks: 0, stretch: 0, alpha: 0 });
-        Row { amplification, lowest, highest, windows, settled, tasks, stretch, alpha, refusal: String::new() }
+        let mut row = Row { amplification, lowest, highest, windows, settled, ..Row::default() };
+        if let Some(Admitted { tasks, stretch, alpha, checkpoint_period_us }) = admitted {
+            (row.tasks, row.stretch) = (tasks, stretch);
+            (row.alpha, row.checkpoint_period_us) = (alpha, checkpoint_period_us);
+        }
+        row
     }
 }
 

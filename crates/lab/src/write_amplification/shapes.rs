@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bars::BAR_USES;
 use super::paper::PAPER;
-use super::points::USES;
 use super::shape::Shape;
 use super::tpcc::{self, RECORDED_REQUESTS};
 use super::trace::{BlockTrace, checksum};
@@ -47,7 +47,7 @@ impl Experiment for Shapes {
         let recorded = settings.trace.as_deref().and_then(checksum).map(Some);
         let traces = recorded.into_iter().chain([None]);
         let folded =
-            traces.flat_map(|trace| USES.map(|use_percent| Folded { trace, use_percent, seed: settings.seed }));
+            traces.flat_map(|trace| BAR_USES.map(|use_percent| Folded { trace, use_percent, seed: settings.seed }));
         folded.map(|parameters| Job { parameters, seconds: 0.05 }).collect()
     }
 

@@ -3,15 +3,18 @@
 //!
 //! The set is the paper's two tasks, with periods stretched by 1, 2, 4 …, until it is admitted with some α, of which
 //! the largest is taken; if they are not admitted at all, the first of them alone. Tokens are not pages that anybody
-//! writes: what they keep free costs what less room for dead pages costs.
+//! writes: what they keep free costs what less room for dead pages costs. The wear leveler takes as few pages as that of
+//! a device without tasks does.
 
+use norn_flash::NandPart;
 use norn_flash_sim::{NandSim, NandSpec};
-use norn_nand_ftl::{Ftl, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task, TaskHandle};
+use norn_nand_ftl::{
+    Ftl, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task, TaskHandle, WEAR_LAG_OF_WRITES,
+};
 
 use super::ours::{formatted, programs};
 use super::steady::Measured;
 use super::workload::Pages;
-use crate::realtime_gc::bench::{CHECKPOINT_PERIOD_US, TOKENS};
 use crate::realtime_gc::edf::{Background, Client, Leveler, Processor};
 use crate::realtime_gc::system::{Collected, RealTimeDevice, System, Write};
 use crate::realtime_gc::workload::{Access, Downloader, Pattern};
@@ -20,6 +23,9 @@ use crate::realtime_gc::workload::{Access, Downloader, Pattern};
 const STRETCH_MAX: u64 = 64;
 /// The largest α that is tried: it needs more dead pages in each block than tasks make up for from there on.
 const ALPHA_MAX: u32 = 24;
+/// Periods of the checkpoint's task that are tried: the shorter it is, the more may be programmed, and the more of the
+/// processor does its collector take.
+const CHECKPOINT_PERIODS_US: [u64; 3] = [200_000, 100_000, 50_000];
 /// Simulated time between two looks at how many pages were written.
 const SLICE_US: u64 = 200_000;
 
@@ -35,6 +41,29 @@ pub struct Admitted {
     pub stretch: u64,
     /// α.
     pub alpha: u32,
+    /// The period of the checkpoint's task.
+    pub checkpoint_period_us: u64,
+}
+
+impl Admitted {
+    /// The tasks of the set.
+    fn tasks(self) -> impl Iterator<Item = (u64, u32, u32, u64)> {
+        let stretched = move |(cpu, reads, writes, period)| (cpu, reads, writes, period * self.stretch);
+        TASKS.into_iter().take(self.tasks as usize).map(stretched)
+    }
+
+    /// The device's settings for the set, with as many tokens as it takes; and the tasks as the device knows them.
+    fn config(self, part: &NandPart) -> (RealTimeConfig, Vec<Task>) {
+        let times = OperationTimes::paper();
+        let task = |(cpu, reads, writes, period)| Task::new(cpu, reads, writes, period, &times);
+        let tasks: Vec<Task> = self.tasks().map(task).collect();
+        let Admitted { alpha, checkpoint_period_us, .. } = self;
+        let (scheduling, client) = (Scheduling::EarliestDeadline, PartClient::NONE);
+        let mut config =
+            RealTimeConfig { alpha, tokens: 0, times, checkpoint_period_us, scheduling, client, failure_budget: 0 };
+        config.tokens = config.tokens_for(part, &tasks).expect("both tasks write");
+        (config, tasks)
+    }
 }
 
 /// Why nothing was admitted: the last set that was asked for, and what was said.
@@ -99,7 +128,7 @@ impl System for Redirected {
     }
 
     fn level(&mut self) -> Write {
-        self.inner.level()
+        self.inner.level_at_lag(WEAR_LAG_OF_WRITES)
     }
 
     fn erase_counts(&self) -> Vec<u32> {
@@ -118,14 +147,14 @@ impl WithTasks {
     /// # Errors
     /// If the part has no room for the logical pages.
     pub fn new(spec: &NandSpec, logical_pages: u32, pages: Pages) -> Result<Result<(Self, Admitted), Refusal>, String> {
-        let mut candidates = Candidates { spec, logical_pages, spare: None, alphas: (1..=ALPHA_MAX).rev().collect() };
+        let mut candidates = Candidates { spec, logical_pages, spare: None, refused: Vec::new() };
         let (device, set) = match candidates.first_admitted()? {
             Ok(admitted) => admitted,
             Err(refusal) => return Ok(Err(refusal)),
         };
         let system = Redirected { inner: Collected::new(device.device), pages: pages.peekable(), written: 0 };
         let clients =
-            (0..).zip(tasks(set)).zip(device.handles).map(|((number, (cpu, reads, writes, period)), handle)| {
+            (0..).zip(set.tasks()).zip(device.handles).map(|((number, (cpu, reads, writes, period)), handle)| {
                 let access = Access::new(Pattern::Sequential, logical_pages, number, writes, 0);
                 Client::new(Some(handle), period, cpu, reads, writes, access)
             });
@@ -134,12 +163,6 @@ impl WithTasks {
         let background = Background { downloader: Some(downloader), leveler: Leveler::On };
         Ok(Ok((WithTasks { processor: Processor::new(system, clients, background) }, set)))
     }
-}
-
-/// The tasks of a set.
-fn tasks(set: Admitted) -> impl Iterator<Item = (u64, u32, u32, u64)> {
-    let stretched = move |(cpu, reads, writes, period)| (cpu, reads, writes, period * set.stretch);
-    TASKS.into_iter().take(set.tasks as usize).map(stretched)
 }
 
 /// A device with a set.
@@ -154,8 +177,23 @@ struct Candidates<'a> {
     logical_pages: u32,
     /// A filled device that the set before was refused on.
     spare: Option<Ftl<NandSim, Vec<u8>>>,
-    /// Those α with which a device starts, as far as is known.
-    alphas: Vec<u32>,
+    /// With which a device did not start.
+    refused: Vec<Start>,
+}
+
+/// What decides whether a device starts: with more tokens it does not if it did not with fewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    alpha: u32,
+    checkpoint_period_us: u64,
+    tokens: u32,
+}
+
+impl Start {
+    fn asks_as_much_as(&self, other: &Start) -> bool {
+        (self.alpha, self.checkpoint_period_us) == (other.alpha, other.checkpoint_period_us)
+            && self.tokens >= other.tokens
+    }
 }
 
 impl Candidates<'_> {
@@ -165,11 +203,13 @@ impl Candidates<'_> {
             for stretch in
                 std::iter::successors(Some(1), |stretch| Some(stretch * 2)).take_while(|&it| it <= STRETCH_MAX)
             {
-                for alpha in self.alphas.clone() {
-                    let set = Admitted { tasks, stretch, alpha };
-                    match self.admitted(set)? {
-                        Ok(started) => return Ok(Ok((started, set))),
-                        Err(why) => refusal = why,
+                for checkpoint_period_us in CHECKPOINT_PERIODS_US {
+                    for alpha in (1..=ALPHA_MAX).rev() {
+                        let set = Admitted { tasks, stretch, alpha, checkpoint_period_us };
+                        match self.admitted(set)? {
+                            Ok(started) => return Ok(Ok((started, set))),
+                            Err(why) => refusal = why,
+                        }
                     }
                 }
             }
@@ -179,33 +219,27 @@ impl Candidates<'_> {
 
     /// A filled device with the set admitted, if it is.
     fn admitted(&mut self, set: Admitted) -> Result<Result<Started, Refusal>, String> {
+        let (config, tasks) = set.config(&self.spec.part);
+        let RealTimeConfig { alpha, checkpoint_period_us, tokens, .. } = config;
+        let start = Start { alpha, checkpoint_period_us, tokens };
+        let refused = |why: String| Ok(Err(Refusal(format!("α = {alpha}, periods × {}: {why}", set.stretch))));
+        if self.refused.iter().any(|other| start.asks_as_much_as(other)) {
+            return refused(format!("{tokens} tokens, and fewer, are too many"));
+        }
         let ftl = match self.spare.take() {
             Some(ftl) => ftl,
             None => self.filled()?,
         };
-        let (alpha, times) = (set.alpha, OperationTimes::paper());
-        let checkpoint_period_us = CHECKPOINT_PERIOD_US;
-        let (scheduling, client) = (Scheduling::EarliestDeadline, PartClient::NONE);
-        let config = RealTimeConfig {
-            alpha,
-            tokens: TOKENS,
-            times,
-            checkpoint_period_us,
-            scheduling,
-            client,
-            failure_budget: 0,
-        };
-        let refused = |why: String| Ok(Err(Refusal(format!("α = {alpha}, periods × {}: {why}", set.stretch))));
         let mut device = match RealTimeDevice::start(ftl, config) {
             Ok(device) => device,
             Err(error) => {
-                self.alphas.retain(|&other| other != alpha);
+                self.refused.push(start);
                 return refused(error.to_string());
             }
         };
         let mut handles = Vec::new();
-        for (cpu, reads, writes, period) in tasks(set) {
-            match device.admit(Task::new(cpu, reads, writes, period, &times)) {
+        for task in tasks {
+            match device.admit(task) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
                     self.spare = Some(device.into_ftl());

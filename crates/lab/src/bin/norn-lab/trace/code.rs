@@ -51,6 +51,8 @@ pub struct Functions {
     pub code_bytes: u64,
     /// The names of each function, by its offset in the section; several names of one function are sorted.
     pub names: BTreeMap<u32, Vec<String>>,
+    /// Where the program begins, if that is in the section.
+    pub entry: Option<u32>,
 }
 
 /// The functions that a program's symbols name.
@@ -62,9 +64,10 @@ pub fn functions(program: &Path) -> Result<Functions, TraceError> {
     let file = object::File::parse(&*bytes).map_err(no_program)?;
     let text = file.section_by_name(".text").map(|text| (text.index(), text.address()));
     let mut names: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let code_bytes = code.end - code.start;
     for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
         let Some((_, start)) = text.filter(|&(index, _)| symbol.section_index() == Some(index)) else { continue };
-        let offset = symbol.address().checked_sub(start).filter(|&offset| offset < code.end - code.start);
+        let offset = symbol.address().checked_sub(start).filter(|&offset| offset < code_bytes);
         if let (Some(offset), Ok(name)) = (offset, symbol.name()) {
             names.entry(offset as u32).or_default().push(name.to_owned());
         }
@@ -73,5 +76,6 @@ pub fn functions(program: &Path) -> Result<Functions, TraceError> {
     if names.is_empty() {
         return Err(TraceError::NoSymbols { program: program.to_owned() });
     }
-    Ok(Functions { code_bytes: code.end - code.start, names })
+    let entry = text.and_then(|(_, start)| file.entry().checked_sub(start)).filter(|&entry| entry < code_bytes);
+    Ok(Functions { code_bytes, names, entry: entry.map(|entry| entry as u32) })
 }

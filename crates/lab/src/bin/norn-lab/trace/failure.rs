@@ -34,18 +34,25 @@ pub enum TraceError {
     },
     /// A trace reaches past a program's code.
     #[error(
-        "{}: executes byte {trace_bytes} of the code, but {} has {code_bytes}: a trace of another program",
+        "{}: a trace of another program: {} has {code_bytes:#x} bytes of code, and {outside} of {runs} runs lie outside, \
+         from {lowest:#x} to {highest:#x}",
         trace.display(), program.display()
     )]
     OtherProgram {
         /// The trace.
         trace: PathBuf,
-        /// The last byte that it executes, counted from 1.
-        trace_bytes: u32,
         /// The program.
         program: PathBuf,
         /// Bytes of its code.
         code_bytes: u64,
+        /// Runs that end outside of it.
+        outside: usize,
+        /// All runs.
+        runs: usize,
+        /// The first byte that is executed outside.
+        lowest: u64,
+        /// The last one.
+        highest: u64,
     },
     /// Valgrind is missing.
     #[error("valgrind is not installed: `apt install valgrind`, or this system's package of that name")]

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use norn_lab::paging::functions::{Cache, order_functions};
 use norn_lab::paging::trace::Trace;
@@ -28,7 +29,8 @@ pub fn layout(arguments: &LayoutArguments) -> Result<String, TraceError> {
     let lines = lines(&functions, &order.starts, arguments.linker);
     file.write_all(lines.as_bytes()).map_err(TraceError::file(&arguments.out))?;
     Ok(format!(
-        "{}: {} of {} functions, {}; these traces load {} pages in the linker's order, about {} in this one\n",
+        "{}{}: {} of {} functions, {}; these traces load {} pages in the linker's order, about {} in this one\n",
+        doubts(&traces, arguments, &functions),
         arguments.out.display(),
         order.starts.len(),
         starts.len(),
@@ -42,13 +44,41 @@ fn read(arguments: &LayoutArguments, code_bytes: u64) -> Result<Vec<Trace>, Trac
     let mut traces = Vec::new();
     for path in &arguments.traces {
         let trace = Trace::read(path).map_err(TraceError::Trace)?;
-        if u64::from(trace.code_bytes) > code_bytes {
-            let (trace_bytes, program) = (trace.code_bytes, arguments.program.clone());
-            return Err(TraceError::OtherProgram { trace: path.clone(), trace_bytes, program, code_bytes });
-        }
+        expect_inside(&trace, path, &arguments.program, code_bytes)?;
         traces.push(trace);
     }
     Ok(traces)
+}
+
+/// Refuses a trace that leaves the program's code.
+fn expect_inside(trace: &Trace, path: &Path, program: &Path, code_bytes: u64) -> Result<(), TraceError> {
+    let outside = || trace.runs.iter().filter(|run| u64::from(run.end()) > code_bytes);
+    let Some(lowest) = outside().map(|run| u64::from(run.address).max(code_bytes)).min() else { return Ok(()) };
+    Err(TraceError::OtherProgram {
+        trace: path.to_owned(),
+        program: program.to_owned(),
+        code_bytes,
+        outside: outside().count(),
+        runs: trace.runs.len(),
+        lowest,
+        highest: u64::from(trace.code_bytes) - 1,
+    })
+}
+
+/// A line for each trace that may be another program's although it stays in the code: it does not begin where the
+/// program does.
+fn doubts(traces: &[Trace], arguments: &LayoutArguments, functions: &Functions) -> String {
+    let Some(entry) = functions.entry else { return String::new() };
+    let named = arguments.traces.iter().zip(traces);
+    let elsewhere = named.filter(|(_, trace)| trace.runs[0].address != entry);
+    let line = |(path, trace): (&PathBuf, &Trace)| {
+        let (first, program) = (trace.runs[0].address, arguments.program.display());
+        let of = path.display();
+        format!(
+            "warning: {of}: part of a trace, or not one of {program}: it begins at {first:#x}, the program at {entry:#x}\n"
+        )
+    };
+    elsewhere.map(line).collect()
 }
 
 /// The file: a line for each name of a symbol, or for each section that a function may be in.
