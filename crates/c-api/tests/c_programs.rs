@@ -135,6 +135,7 @@ fn a_project_outside_finds_the_library() {
 }
 
 #[test]
+#[ignore = "takes a compiler and a target of Rust for Cortex-M: `make test-long`"]
 fn a_project_for_cortex_m_links_the_library() {
     let prefix = install(Some("thumbv7em-none-eabi"));
     let chain = root().join("crates/c-api/tests/c/outside/cortex-m.cmake");
