@@ -17,6 +17,7 @@ pub const GIVEN: [u8; 7] = [0xF0, 0, 0, 0, 0x34, 0, 1];
 const RSA_PUBLIC: u8 = 4;
 const RSA_PRIVATE: u8 = 5;
 const RSA_FACTORS: u8 = 6;
+const EC_PRIVATE: u8 = 12;
 
 /// Kinds of objects, as the applet numbers them.
 pub const DIGEST: u8 = 0;
@@ -39,6 +40,7 @@ pub const UPDATE: u8 = 5;
 pub const FINISH: u8 = 6;
 const VERIFIES: u8 = 7;
 const FILL_ROOM: u8 = 8;
+const SIGN_HASH: u8 = 9;
 
 pub fn package() -> &'static LinkedPackage {
     static PACKAGE: OnceLock<LinkedPackage> = OnceLock::new();
@@ -192,4 +194,29 @@ fn checksums_start_with_what_they_are_given() {
         }
         assert_eq!(order(&mut card, [INIT, 0, 0], &[0, 1, 2, 3]), Err(0x6A01), "{algorithm}");
     }
+}
+
+/// An object for signatures that signs verifies nothing, and the other way round; a hash has its length, and a secret
+/// number has one.
+#[test]
+fn what_signatures_are_not_for_is_refused() {
+    let (no_init, illegal_use, illegal_value) = (0x6A04, 0x6A05, 0x6A01);
+    let mut card = card_with_given();
+    let [modulus, exponent] = PLAIN.map(hex);
+    key(&mut card, 0, (RSA_PRIVATE, 2048), &[&modulus, &exponent]);
+    key(&mut card, 1, (RSA_PUBLIC, 2048), &[&modulus, &EXPONENT]);
+    order(&mut card, [MAKE, 0, SIGNATURE], &[10, 0]).unwrap();
+    order(&mut card, [INIT, 0, SIGN], &[0]).unwrap();
+    assert_eq!(order(&mut card, [VERIFIES, 0, 0], b"text"), Err(no_init));
+    assert_eq!(order(&mut card, [SIGN_HASH, 0, 0], &[7; 20]).map(|signature| signature.len()), Ok(256));
+    for length in [1, 19, 21] {
+        assert_eq!(order(&mut card, [SIGN_HASH, 0, 0], &vec![7; length]), Err(illegal_use), "{length}");
+    }
+    order(&mut card, [INIT, 0, VERIFY], &[1]).unwrap();
+    assert_eq!(order(&mut card, [FINISH, 0, 0], b"text"), Err(no_init));
+    assert_eq!(order(&mut card, [SIGN_HASH, 0, 0], &[7; 20]), Err(no_init));
+
+    key(&mut card, 2, (EC_PRIVATE, 256), &[]);
+    assert_eq!(order(&mut card, [SET_KEY, 2, 1], &[1]), Err(illegal_value));
+    order(&mut card, [SET_KEY, 2, 0], &[1]).unwrap();
 }

@@ -195,13 +195,13 @@ fn card_that_signs(algorithm: u8) -> TestCard {
 
 #[test]
 fn a_code_that_the_power_cuts_off_init_has_key_and_mode_of_one() {
-    // To sign is refused by `ILLEGAL_USE` in the other mode.
+    // To sign is refused by `INVALID_INIT` in the other mode.
     let answer = |card: &mut TestCard| order(card, [FINISH, 0, 0], &DATA);
     for algorithm in [25, 49] {
         let before = answer(&mut card_that_signs(algorithm));
         let init = command([INIT, 0, VERIFY], &[1]);
         for state in cut_everywhere(|| card_that_signs(algorithm), &init, answer) {
-            assert!(state == before || state == Err(0x6A05), "{algorithm}: a key with another's mode");
+            assert!(state == before || state == Err(NO_INIT), "{algorithm}: a key with another's mode");
         }
     }
 }

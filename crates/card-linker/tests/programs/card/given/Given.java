@@ -10,6 +10,7 @@ import javacard.security.AESKey;
 import javacard.security.Checksum;
 import javacard.security.CryptoException;
 import javacard.security.DESKey;
+import javacard.security.ECPrivateKey;
 import javacard.security.HMACKey;
 import javacard.security.Key;
 import javacard.security.KeyBuilder;
@@ -101,6 +102,9 @@ public final class Given extends Applet {
                 // Fills the room, from P1 times 128 on.
                 Util.arrayCopyNonAtomic(buffer, data, room, (short) (slot * 128), length);
                 return 0;
+            case 9:
+                // The object in the slot signs a hash of the data.
+                return ((Signature) all[slot]).signPreComputedHash(buffer, data, length, room, (short) 0);
             default:
                 ISOException.throwIt(ISO7816.SW_INS_NOT_SUPPORTED);
                 return 0;
@@ -141,6 +145,8 @@ public final class Given extends Applet {
             } else {
                 ((RSAPrivateKey) key).setExponent(from, offset, length);
             }
+        } else if (key instanceof ECPrivateKey) {
+            ((ECPrivateKey) key).setS(from, offset, part == 0 ? length : 0);
         } else {
             setFactor((RSAPrivateCrtKey) key, part, from, offset, length);
         }

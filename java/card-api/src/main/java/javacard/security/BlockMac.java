@@ -315,13 +315,10 @@ final class BlockMac extends Signature {
     }
 
     private void require(byte wanted) {
-        if (mode == 0) {
+        if (mode == 0 || mode != wanted) {
             CryptoException.throwIt(CryptoException.INVALID_INIT);
         }
         key.require(StoredKey.VALUE);
-        if (mode != wanted) {
-            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
-        }
     }
 
     private void restart() {

@@ -120,7 +120,7 @@ final class EcdsaSignature extends Signature {
     /** The hash is elsewhere: what came before is forgotten. */
     private void checkHash(short length) {
         if (length != digest.getLength()) {
-            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
         }
         digest.reset();
     }
@@ -134,14 +134,11 @@ final class EcdsaSignature extends Signature {
     }
 
     private void require(byte wanted) {
-        if (mode == 0) {
+        if (mode == 0 || mode != wanted) {
             CryptoException.throwIt(CryptoException.INVALID_INIT);
         }
         if (!key.isInitialized()) {
             CryptoException.throwIt(CryptoException.UNINITIALIZED_KEY);
-        }
-        if (mode != wanted) {
-            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
         }
     }
 }

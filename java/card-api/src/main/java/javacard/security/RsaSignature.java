@@ -156,7 +156,7 @@ final class RsaSignature extends Signature {
 
     private void take(byte[] hash, short offset, short length) {
         if (length != digest.getLength()) {
-            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
         }
         digest.reset();
         Util.arrayCopyNonAtomic(hash, offset, block, hashAt(), length);
@@ -303,13 +303,10 @@ final class RsaSignature extends Signature {
     }
 
     private void require(byte wanted) {
-        if (mode == 0) {
+        if (mode == 0 || mode != wanted) {
             CryptoException.throwIt(CryptoException.INVALID_INIT);
         }
         key.requireAll();
-        if (mode != wanted) {
-            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
-        }
     }
 
     private void requireHash(byte wanted) {

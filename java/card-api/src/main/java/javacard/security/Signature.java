@@ -340,7 +340,7 @@ public abstract class Signature {
      * @param sigBuff where the signature comes; it may be the same array
      * @param sigOffset where it starts there
      * @return its bytes
-     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for a hash of another length
+     * @throws CryptoException {@link CryptoException#ILLEGAL_USE} for a hash of another length
      */
     public abstract short signPreComputedHash(
             byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset)

@@ -7,6 +7,9 @@ final class StoredPrivateKey extends StoredEcKey implements ECPrivateKey {
     }
 
     public void setS(byte[] buffer, short offset, short length) {
+        if (length <= 0) {
+            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+        }
         set(buffer, offset, length);
     }
 
