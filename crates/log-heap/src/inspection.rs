@@ -6,10 +6,9 @@ use core::fmt;
 use norn_flash::{EraseUnit, Nor};
 use norn_heap::StoreError;
 
-use crate::format::{
-    Entry, Geometry, Granule, HEADER_BYTES, Header, Owner, Place, Record, Tails, UNIT_HEAD_BYTES, UnitHead,
-};
+use crate::format::{Entry, Geometry, Granule, HEADER_BYTES, Header, Owner, Place, UNIT_HEAD_BYTES, UnitHead};
 use crate::heap::LogHeapIn;
+use crate::log_record::{Record, Tails};
 use crate::units::UnitRows;
 
 /// The head of a unit, if `bytes` are one of an image of this geometry.

@@ -41,6 +41,7 @@ pub mod format;
 mod heap;
 pub mod inspection;
 mod log;
+mod log_record;
 mod map;
 mod marks;
 mod medium;

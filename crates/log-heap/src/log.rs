@@ -25,7 +25,8 @@
 use norn_flash::{EraseUnit, Nor};
 use norn_heap::StoreError;
 
-use crate::format::{Entry, ErrorDetection, Granule, LEVELS_MAX, NEVER, Owner, Place, Record, Stream, Tails, UnitHead};
+use crate::format::{Entry, ErrorDetection, Granule, LEVELS_MAX, NEVER, Owner, Place, Stream, UnitHead};
+use crate::log_record::{Record, Tails};
 use crate::medium::Medium;
 use crate::units::{Role, UnitRows, Units};
 

@@ -29,8 +29,9 @@
 use norn_flash::{GuardError, MountError, Nor, NorPart};
 use norn_heap::StoreError;
 
-use crate::format::{Class, Entry, ErrorDetection, FANOUT, Geometry, Granule, Owner, Stream, Tails};
+use crate::format::{Class, Entry, ErrorDetection, FANOUT, Geometry, Granule, Owner, Stream};
 use crate::log::{Doubt, Intent, LogEnd, Note};
+use crate::log_record::Tails;
 use crate::map::SLOTS_BY_TOP;
 use crate::object::{SEALED_TAIL_MIN, Sector};
 use crate::reclaim::{Leftover, Reclamation};

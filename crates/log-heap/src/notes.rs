@@ -19,8 +19,9 @@
 use norn_flash::Nor;
 use norn_heap::StoreError;
 
-use crate::format::{Entry, Granule, Place, Record};
+use crate::format::{Entry, Granule, Place};
 use crate::log::{Log, Note, Notes};
+use crate::log_record::Record;
 use crate::units::{Role, UnitRows};
 
 /// A walk over the notes of the open transaction: from the last unit to the first, and in each from its first note on.

@@ -26,8 +26,9 @@ use norn_heap::{Layout, StoreError, Widths};
 
 use crate::format::{
     Crc, DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, PLACE_BYTES_MAX, Place,
-    SectorKind, Stream, Tails,
+    SectorKind, Stream,
 };
+use crate::log_record::Tails;
 use crate::map::{Map, put_check};
 use crate::medium::Medium;
 use crate::units::UnitRows;

@@ -14,8 +14,9 @@
 use norn_flash::{EraseUnit, Nor};
 use norn_heap::StoreError;
 
-use crate::format::{Entry, FANOUT, Granule, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, Stream, Tails};
+use crate::format::{Entry, FANOUT, Granule, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, Stream};
 use crate::log::Intent;
+use crate::log_record::Tails;
 use crate::medium::Medium;
 use crate::object::{Objects, Replacement, Sector, Source};
 use crate::space::Reason;

@@ -90,8 +90,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.level_step_at_lag(WEAR_LAG)
     }
 
-    /// The same for blocks whose erases lag by `lag` or more. With a larger one fewer pages are copied, and wear is less
-    /// even. Writes of a device without tasks level at [`WEAR_LAG_OF_WRITES`](crate::WEAR_LAG_OF_WRITES). Cost: as
+    /// The same for blocks whose erases lag by `lag` or more. With a larger one fewer pages are copied, and wear is
+    /// less even. Writes of a device without tasks level at [`WEAR_LAG_OF_WRITES`](crate::WEAR_LAG_OF_WRITES). Cost: as
     /// [`level_step`](Self::level_step).
     ///
     /// # Errors

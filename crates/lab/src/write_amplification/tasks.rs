@@ -3,8 +3,8 @@
 //!
 //! The set is the paper's two tasks, with periods stretched by 1, 2, 4 …, until it is admitted with some α, of which
 //! the largest is taken; if they are not admitted at all, the first of them alone. Tokens are not pages that anybody
-//! writes: what they keep free costs what less room for dead pages costs. The wear leveler takes as few pages as that of
-//! a device without tasks does.
+//! writes: what they keep free costs what less room for dead pages costs. The wear leveler takes as few pages as that
+//! of a device without tasks does.
 
 use norn_flash::NandPart;
 use norn_flash_sim::{NandSim, NandSpec};

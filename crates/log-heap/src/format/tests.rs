@@ -1,6 +1,7 @@
 //! Tests of the bits and codes on flash.
 
 use super::*;
+use crate::log_record::{Record, Tails};
 
 /// Every torn state of a place, a subset of the bits that it was to clear, is no valid place.
 #[test]
