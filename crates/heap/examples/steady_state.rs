@@ -1,12 +1,12 @@
 //! What an update costs in steady state, on the simulated device's counters, with either engine.
 //!
 //! `steady_state ENGINE PART OBJECTS ROW [ERASES]`: ENGINE is `log`, `log-detecting` (flipped bits), `tinystore`
-//! (with delta records) or `tinystore-2006` (as published); PART is a name of the catalogue; ROW is `one` (a field of an object), `all` (every
-//! field of an object, each by itself), `whole` (every field at once) or `ten` (a field in each of ten objects, in a
-//! transaction). Objects have fifty fields of two bytes; 90% of the updates go to a fifth of them. Runs until units
-//! were erased ERASES (200) times on average and three windows of twelve erases a unit agree within 2%. Prints program
-//! units and erases an update of a field; words read by reading a field, on average and at most; erases of the most
-//! worn unit by their mean; what a mount does.
+//! (with delta records) or `tinystore-2006` (as published); PART is a name of the catalogue; ROW is `one` (a field of
+//! an object), `all` (every field of an object, each by itself), `whole` (every field at once) or `ten` (a field in
+//! each of ten objects, in a transaction). Objects have fifty fields of two bytes; 90% of the updates go to a fifth
+//! of them. Runs until units were erased ERASES (200) times on average and three windows of twelve erases a unit
+//! agree within 2%. Prints program units and erases an update of a field; words read by reading a field, on average
+//! and at most; erases of the most worn unit by their mean; what a mount does.
 
 use norn_flash::Nor;
 use norn_flash_sim::{NorSim, catalogue};
