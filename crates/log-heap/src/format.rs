@@ -195,6 +195,16 @@ impl Geometry {
         EraseUnit((granule.0 / self.unit_granules) as u16)
     }
 
+    /// Bytes of the part.
+    pub const fn size_bytes(&self) -> u32 {
+        self.unit_count as u32 * self.unit_granules * self.granule_bytes
+    }
+
+    /// Whether the part has such a granule.
+    pub const fn contains(&self, granule: Granule) -> bool {
+        granule.0 < self.unit_count as u32 * self.unit_granules
+    }
+
     /// Units that are kept free for reclamation: for what it moves, and for the map nodes that this changes, which in
     /// small units may be many. Where there are few units, mounts that are cut again and again use up more of them.
     pub const fn reserve(&self) -> u32 {

@@ -150,6 +150,16 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
         Ok(())
     }
 
+    /// Checks that what a node says of a child is on the part.
+    fn expect_inside(&mut self, node: Granule, entry: Entry) -> Result<Entry, StoreError<D::Error>> {
+        match entry {
+            Entry::At(at) if !self.medium().geometry().contains(at) => {
+                Err(self.medium().corrupted(node, "a map node that leads outside of the part"))
+            }
+            entry => Ok(entry),
+        }
+    }
+
     /// Whether a cut may have torn the last spare place of a node.
     fn spares_of(&self, node: Owner) -> Spares {
         match self.space.log.doubt() {
@@ -237,7 +247,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
                 }
             }
         }
-        Ok(entry)
+        self.expect_inside(node, entry)
     }
 
     /// What the log says of an owner on the path that is in doubt.
@@ -279,6 +289,9 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
             read.used += 1;
         }
         read.has_room &= read.used < spares;
+        for entry in read.entries {
+            self.expect_inside(node, entry)?;
+        }
         for digit in 0..FANOUT as u16 {
             let child = Owner { level: owner.level - 1, index: owner.index << 4 | digit };
             if let Some(entry) = self.in_doubt(child) {

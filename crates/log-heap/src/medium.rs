@@ -62,8 +62,16 @@ impl<D: Nor> Medium<D> {
     }
 
     /// Reads from a byte of what begins at `granule`.
+    ///
+    /// # Errors
+    /// `Corrupted` where that is not on the part: only damage leads there.
     pub(crate) fn read(&mut self, granule: Granule, byte: u32, buffer: &mut [u8]) -> Result<(), StoreError<D::Error>> {
         let address = self.address(granule, byte);
+        let size_bytes = self.geometry.size_bytes();
+        if address.0 > size_bytes || buffer.len() as u32 > size_bytes - address.0 {
+            let within = granule.0.min(size_bytes / self.geometry.granule_bytes - 1);
+            return Err(self.corrupted(Granule(within), "something that leads outside of the part"));
+        }
         Ok(self.device.read(address, buffer)?)
     }
 

@@ -274,20 +274,18 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Counts a sector, whose header has to name its owner.
     fn count(&mut self, at: Granule, owner: Owner) -> Result<(), StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
-        let is_inside = at.0 < u32::from(geometry.unit_count) * geometry.unit_granules;
-        let header = if is_inside { Some(self.objects.map.stated_header(at)?) } else { None };
+        let header = self.objects.map.stated_header(at)?;
         let units = &mut self.objects.map.space.log.units;
         let fits = |granules: u32| {
             at.0 % geometry.unit_granules + granules <= geometry.unit_granules
                 && units.live_in(geometry.unit_of(at)) + granules <= geometry.room()
         };
-        match header {
-            Some(header) if header.owner() == owner && fits(header.granules(&geometry)) => {
-                units.add_live(at, header.granules(&geometry));
-                self.leftover.now |= header.class == Class::Split;
-                Ok(())
-            }
-            _ => Err(self.objects.map.medium().corrupted(at, "a map entry that leads to no sector of its owner")),
+        if header.owner() != owner || !fits(header.granules(&geometry)) {
+            let what = "a map entry that leads to no sector of its owner";
+            return Err(self.objects.map.medium().corrupted(at, what));
         }
+        units.add_live(at, header.granules(&geometry));
+        self.leftover.now |= header.class == Class::Split;
+        Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! Damage anywhere on the part gives an error or a result: no panic, and no call without end.
+//! Damage anywhere on the part gives an error or a result: no panic, no call without end, and nothing that the device
+//! is asked for outside of the part.
 //!
 //! What is damaged may be lost: without error detection nothing notices a value that changed.
 
@@ -6,8 +7,8 @@ mod model;
 
 use model::{Harsh, Model, TestHeap, change, draw, format, parts, perform, refuse};
 use norn_conformance::seeds;
-use norn_flash::{Address, Collected};
-use norn_log_heap::{Elements, Kind, Layout, LogHeapIn, Ref, UnitRow};
+use norn_flash::{Address, Collected, MountError};
+use norn_log_heap::{Elements, Kind, Layout, LogHeapIn, Ref, UnitRow, Violation};
 
 const REPLAY: &str = "-p norn-log-heap --test damaged_images";
 
@@ -61,18 +62,22 @@ fn damage_is_an_error_or_a_result() {
             }
         }
         let image = heap.into_device().0;
+        let size = image.spec().part.size_bytes();
         for _ in 0..60 {
             let mut device = image.clone();
-            let size = device.spec().part.size_bytes();
             for _ in 0..random.usize(1..40) {
                 let address = Address(random.u32(..size));
                 let damaged = device.peek(address, 1)[0] ^ 1 << random.u8(..8);
                 device.poke(address, &[[damaged, 0x00, 0xFF, random.u8(..)][random.usize(..4)]]);
             }
             let rows = vec![UnitRow::UNUSED; usize::from(device.spec().part.unit_count)];
-            if let Ok(mut heap) = LogHeapIn::mount_in(Harsh(device), rows) {
-                mounted += 1;
-                use_it(&mut heap, &mut random);
+            match LogHeapIn::mount_in(Harsh(device), rows) {
+                Ok(mut heap) => {
+                    mounted += 1;
+                    use_it(&mut heap, &mut random);
+                }
+                Err(MountError::Corrupted(Violation { address, .. })) => assert!(address.0 < size),
+                Err(error) => assert!(!matches!(error, MountError::Device(_)), "{error}"),
             }
         }
     }

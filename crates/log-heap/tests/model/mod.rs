@@ -16,7 +16,7 @@ use norn_log_heap::{
 
 pub type TestHeap = LogHeapIn<Harsh, Vec<UnitRow>>;
 
-/// A NOR part whose tears are those of all kinds of parts.
+/// A NOR part whose tears are those of all kinds of parts. It is never asked for what is outside of it.
 #[derive(Clone, Debug)]
 pub struct Harsh(pub NorSim);
 
@@ -28,6 +28,8 @@ impl Nor for Harsh {
     }
 
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), SimError> {
+        let end = u64::from(address.0) + buffer.len() as u64;
+        assert!(end <= u64::from(self.0.spec().part.size_bytes()), "a read outside of the part, at {address}");
         self.0.read(address, buffer)
     }
 
