@@ -625,6 +625,16 @@ impl Owner {
         Owner { level: 0, index: slot }
     }
 
+    /// Whether it is below a node.
+    pub(crate) fn is_below(self, node: Owner) -> bool {
+        self.level < node.level && self.ancestor(node.level) == node
+    }
+
+    /// The node above it.
+    pub(crate) const fn parent(self) -> Owner {
+        self.ancestor(self.level + 1)
+    }
+
     /// Its ancestor on `level`.
     pub const fn ancestor(self, level: u8) -> Owner {
         Owner { level, index: (self.index as u32 >> (4 * (level - self.level) as u32)) as u16 }

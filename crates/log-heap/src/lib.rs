@@ -45,6 +45,7 @@ mod log_record;
 mod map;
 mod marks;
 mod medium;
+mod merging;
 mod mount;
 mod notes;
 mod object;

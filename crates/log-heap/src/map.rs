@@ -351,7 +351,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
         self.medium().program_place(first.offset(number), &place)
     }
 
-    fn remove_nodes(&mut self, nodes: [Option<Granule>; LEVELS_MAX]) {
+    pub(crate) fn remove_nodes<const N: usize>(&mut self, nodes: [Option<Granule>; N]) {
         let granules = self.space.log.units.geometry().node_granules();
         for node in nodes.into_iter().flatten() {
             self.space.log.units.remove_live(node, granules);
@@ -401,25 +401,5 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
             }
         }
         Ok(Some(Doubt { intent, path, top: self.top }))
-    }
-
-    /// Writes the nodes above the owner in doubt anew, now leading to `entry`, and makes that the map.
-    ///
-    /// Programs a node for each level, and the log's record.
-    pub(crate) fn copy_path(&mut self, doubt: &Doubt, entry: Entry) -> Result<(), StoreError<D::Error>> {
-        let owner = doubt.intent.owner();
-        let (mut entry, mut replaced) = (entry, [None; LEVELS_MAX]);
-        for level in owner.level + 1..=doubt.top {
-            // Where the path ends above the owner, there is nothing to copy below.
-            let Entry::At(at) = doubt.path[usize::from(level)] else { continue };
-            let node = owner.ancestor(level);
-            let mut entries = self.node(at, node)?.entries;
-            entries[usize::from(owner.ancestor(level - 1).index) % FANOUT as usize] = entry;
-            replaced[usize::from(level) - 1] = Some(at);
-            entry = Entry::At(self.write_node(node, &entries, Stream::Updated)?);
-        }
-        self.space.log.set_root(entry)?;
-        self.remove_nodes(replaced);
-        Ok(())
     }
 }

@@ -33,6 +33,7 @@ use crate::format::{Class, Entry, ErrorDetection, FANOUT, Geometry, Granule, Own
 use crate::log::{Doubt, Intent, LogEnd, Note};
 use crate::log_record::Tails;
 use crate::map::SLOTS_BY_TOP;
+use crate::merging::Moves;
 use crate::object::{SEALED_TAIL_MIN, Sector};
 use crate::reclaim::{Leftover, Reclamation};
 use crate::units::UnitRows;
@@ -215,23 +216,30 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         }
     }
 
-    /// Writes anew what is in doubt (step 5).
+    /// Writes anew what is in doubt (step 5), and where hardly a unit is free a unit with few live sectors, so that a
+    /// supply which fails again and again does not use up the units.
     fn settle(&mut self, doubt: &Doubt) -> Result<(), StoreError<D::Error>> {
         let owner = doubt.intent.owner();
         let entry = doubt.path[usize::from(owner.level)];
-        let (Intent::Append(_), Entry::At(at)) = (doubt.intent, entry) else {
-            return self.objects.map.copy_path(doubt, entry);
-        };
-        let sector = Sector { at, header: self.objects.map.stated_header(at)? };
-        let copy = self.objects.copy(&sector, Stream::Updated)?;
-        if let Some(note) = self.objects.map.space.log.note_of(owner.index)?
-            && note.before == Some(entry)
-        {
-            self.objects.map.space.log.note(Note { before: Some(Entry::At(copy)), ..note })?;
+        let (mut moves, mut old) = (Moves::of(owner, entry), None);
+        if let (Intent::Append(_), Entry::At(at)) = (doubt.intent, entry) {
+            let sector = Sector { at, header: self.objects.map.stated_header(at)? };
+            let copy = self.objects.copy(&sector, Stream::Updated)?;
+            if let Some(note) = self.objects.map.space.log.note_of(owner.index)?
+                && note.before == Some(entry)
+            {
+                self.objects.map.space.log.note(Note { before: Some(Entry::At(copy)), ..note })?;
+            }
+            moves.set(owner, Entry::At(copy));
+            old = Some(sector);
         }
-        self.objects.map.copy_path(doubt, Entry::At(copy))?;
-        let geometry = self.objects.map.space.log.units.geometry();
-        self.objects.map.space.log.units.remove_live(at, sector.header.granules(&geometry));
+        let joined = if self.free_count() <= self.reserve() / 2 { self.join(&mut moves)? } else { None };
+        self.objects.map.lead_all(moves)?;
+        let units = &mut self.objects.map.space.log.units;
+        if let Some(Sector { at, header }) = old {
+            units.remove_live(at, header.granules(&units.geometry()));
+        }
+        joined.into_iter().for_each(|unit| self.give_up(unit));
         Ok(())
     }
 

@@ -135,7 +135,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         Ok(())
     }
 
-    fn reserve(&self) -> u32 {
+    pub(crate) fn reserve(&self) -> u32 {
         self.objects.map.space.reserve()
     }
 
@@ -168,15 +168,27 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             return Ok(false);
         }
         self.steps += 1;
-        self.empty(victim.unit)?;
+        self.empty_or_merge(victim.unit)?;
         Ok(true)
     }
 
     /// Empties the unit that is worth most. Returns whether there is one.
     pub(crate) fn reclaim_one(&mut self) -> Result<bool, StoreError<D::Error>> {
         let Some(victim) = self.choose()? else { return Ok(false) };
-        self.empty(victim.unit)?;
+        self.empty_or_merge(victim.unit)?;
         Ok(true)
+    }
+
+    /// Empties a unit; where hardly a unit is free, and what is open may not hold it, in its place one that can be
+    /// moved in one step.
+    fn empty_or_merge(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        let space = &self.objects.map.space;
+        let nodes = LEVELS_MAX as u32 * space.log.units.geometry().node_granules();
+        let fits = 2 * space.log.units.live_in(unit) + nodes <= space.largest_open();
+        if space.free_count() <= 1 && !fits && self.merge()? {
+            return Ok(());
+        }
+        self.empty(unit)
     }
 
     /// The closed unit with the best ratio of benefit and cost; one that is behind in wear; where hardly a unit is

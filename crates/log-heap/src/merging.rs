@@ -1,0 +1,220 @@
+//! Moving sectors in one step: new ones are written where nothing leads, with the map nodes above them, and one record
+//! of the log then leads to all of them.
+//!
+//! 1. A mount settles what is in doubt so.
+//! 2. Where hardly a unit is free, a unit with few live sectors goes along, or is moved by itself. Ordinary reclamation
+//!    moves one sector after the other: a cut leaves both units partly filled, so that a supply which fails again and
+//!    again would use up one unit each time. Here a cut leaves the new unit as free as it was.
+//!
+//! ```text
+//!  before  root ─▶ node ─▶ leaf a ─▶ object 17          after  root′ ─▶ node′ ─▶ leaf a′ ─▶ object 17′
+//!                       └▶ leaf b ─▶ object 20                             └▶ leaf b ─▶ object 20
+//! ```
+
+use norn_flash::{EraseUnit, Nor};
+use norn_heap::StoreError;
+
+use crate::format::{Entry, FANOUT, Granule, Owner, SectorKind, Stream};
+use crate::map::Map;
+use crate::object::Sector;
+use crate::reclaim::Reclamation;
+use crate::units::{Role, UnitRows};
+
+/// Owners that move in one step.
+const MOVES_MAX: usize = 16;
+/// Map nodes that are written anew for them.
+const NODES_MAX: usize = 20;
+
+/// Owners, and where the map is to lead for each.
+#[derive(Clone, Copy)]
+pub(crate) struct Moves {
+    list: [(Owner, Entry); MOVES_MAX],
+    len: usize,
+}
+
+impl Moves {
+    /// None but this one.
+    pub(crate) const fn of(owner: Owner, entry: Entry) -> Moves {
+        Moves { list: [(owner, entry); MOVES_MAX], len: 1 }
+    }
+
+    const NONE: Moves = Moves { len: 0, ..Moves::of(Owner::object(0), Entry::Nowhere(0)) };
+
+    fn all(&self) -> &[(Owner, Entry)] {
+        &self.list[..self.len]
+    }
+
+    fn position(&self, owner: Owner) -> Option<usize> {
+        self.all().iter().position(|&(other, _)| other == owner)
+    }
+
+    /// Whether the owner of a sector is led elsewhere.
+    fn has_moved(&self, sector: Sector) -> bool {
+        self.position(sector.header.owner()).is_some_and(|at| self.list[at].1 != Entry::At(sector.at))
+    }
+
+    /// Leads to another place for an owner. Returns whether there is room for that.
+    pub(crate) fn set(&mut self, owner: Owner, entry: Entry) -> bool {
+        let at = self.position(owner).unwrap_or(self.len);
+        let Some(place) = self.list.get_mut(at) else { return false };
+        *place = (owner, entry);
+        self.len = self.len.max(at + 1);
+        true
+    }
+
+    /// Takes an owner below a node.
+    fn take_below(&mut self, node: Owner) -> Option<(Owner, Entry)> {
+        let at = self.all().iter().position(|(owner, _)| owner.level + 1 == node.level && owner.parent() == node)?;
+        let taken = self.list[at];
+        self.len -= 1;
+        self.list[at] = self.list[self.len];
+        Some(taken)
+    }
+
+    /// How many map nodes are above all of these owners, up to a level.
+    fn nodes(&self, top: u8) -> usize {
+        let ancestors = |level: u8| {
+            let below = self.all().iter().filter(move |(owner, _)| owner.level < level);
+            below.map(move |(owner, _)| owner.ancestor(level))
+        };
+        (1..=top)
+            .map(|level| {
+                ancestors(level).enumerate().filter(|&(n, node)| !ancestors(level).take(n).any(|o| o == node)).count()
+            })
+            .sum()
+    }
+}
+
+impl<D: Nor, M: UnitRows> Map<D, M> {
+    /// Writes the nodes above some owners anew, now leading elsewhere, and makes that the map.
+    ///
+    /// Programs these nodes, and the log's record.
+    pub(crate) fn lead_all(&mut self, mut moves: Moves) -> Result<(), StoreError<D::Error>> {
+        let (mut replaced, mut count) = ([None; NODES_MAX], 0);
+        for level in 1..=self.top() {
+            while let Some(&(owner, _)) = moves.all().iter().find(|(owner, _)| owner.level < level) {
+                let node = owner.parent();
+                let Entry::At(at) = self.lookup(node)? else {
+                    // The path ends above the owner: there is nothing to write below.
+                    let nowhere = self.lookup(node)?;
+                    while moves.take_below(node).is_some() {}
+                    moves.set(node, nowhere);
+                    continue;
+                };
+                let mut entries = self.node(at, node)?.entries;
+                while let Some((owner, entry)) = moves.take_below(node) {
+                    entries[usize::from(owner.index) % FANOUT as usize] = entry;
+                }
+                moves.set(node, Entry::At(self.write_node(node, &entries, Stream::Updated)?));
+                if let Some(place) = replaced.get_mut(count) {
+                    (*place, count) = (Some(at), count + 1);
+                }
+            }
+        }
+        let Some(&(_, root)) = moves.all().first() else { return Ok(()) };
+        self.space.log.set_root(root)?;
+        self.remove_nodes(replaced);
+        Ok(())
+    }
+}
+
+impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+    /// Moves the sectors of a unit in one step, into what is open or a free unit. Returns whether there is one whose
+    /// sectors fit.
+    pub(crate) fn merge(&mut self) -> Result<bool, StoreError<D::Error>> {
+        let was_settling = core::mem::replace(&mut self.objects.map.space.is_settling, true);
+        let mut moves = Moves::NONE;
+        let joined = self.join(&mut moves);
+        let led = match joined {
+            Ok(Some(unit)) => self.objects.map.lead_all(moves).map(|()| self.give_up(unit)).map(|()| true),
+            joined => joined.map(|_| false),
+        };
+        self.objects.map.space.is_settling = was_settling;
+        led
+    }
+
+    /// Gives up a unit of which everything has moved.
+    pub(crate) fn give_up(&mut self, unit: EraseUnit) {
+        let units = &mut self.objects.map.space.log.units;
+        let start = units.geometry().start(unit);
+        units.remove_live(start, units.live_in(unit));
+    }
+
+    /// Copies the objects of the unit that takes least, and has them and its nodes go along with other moves. Returns
+    /// which unit it is.
+    pub(crate) fn join(&mut self, moves: &mut Moves) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+        let mut best: Option<(u32, EraseUnit)> = None;
+        for unit in self.objects.map.space.log.units.all() {
+            if let Some(granules) = self.granules_to_join(unit, *moves)?
+                && best.is_none_or(|(least, _)| granules < least)
+            {
+                best = Some((granules, unit));
+            }
+        }
+        let Some((_, unit)) = best else { return Ok(None) };
+        self.visit_live(unit, &mut |reclamation, sector| {
+            let owner = sector.header.owner();
+            if sector.header.kind != SectorKind::Node && !moves.has_moved(sector) {
+                moves.set(owner, Entry::At(reclamation.objects.copy(&sector, Stream::Updated)?));
+            }
+            Ok(true)
+        })?;
+        self.visit_live(unit, &mut |reclamation, sector| reclamation.touch(sector, moves))?;
+        Ok(Some(unit))
+    }
+
+    /// Has a node written anew, although nothing below it may have moved. Returns whether there is room for that.
+    fn touch(&mut self, sector: Sector, moves: &mut Moves) -> Result<bool, StoreError<D::Error>> {
+        let owner = sector.header.owner();
+        if sector.header.kind != SectorKind::Node || moves.all().iter().any(|(below, _)| below.is_below(owner)) {
+            return Ok(true);
+        }
+        let child = Owner { level: owner.level - 1, index: owner.index << 4 };
+        let entry = self.objects.map.lookup(child)?;
+        Ok(moves.set(child, entry))
+    }
+
+    /// The granules that all of a unit and the nodes above it take, along with other moves; `None` where that does not
+    /// fit, or where something in the unit has a note.
+    fn granules_to_join(&mut self, unit: EraseUnit, mut moves: Moves) -> Result<Option<u32>, StoreError<D::Error>> {
+        let units = &self.objects.map.space.log.units;
+        let (geometry, live) = (units.geometry(), units.live_in(unit));
+        if units.role(unit) != Role::Filled || live == 0 || live > geometry.room() / 2 {
+            return Ok(None);
+        }
+        let (mut found, mut granules) = (0, 0);
+        let is_possible = self.visit_live(unit, &mut |reclamation, sector| {
+            let (owner, size) = (sector.header.owner(), sector.header.granules(&geometry));
+            found += size;
+            if sector.header.kind == SectorKind::Node {
+                return reclamation.touch(sector, &mut moves);
+            }
+            granules += if moves.has_moved(sector) { 0 } else { size };
+            let has_note = reclamation.objects.map.space.log.note_of(owner.index)?.is_some();
+            Ok(!has_note && moves.set(owner, Entry::At(sector.at)))
+        })?;
+        let nodes = moves.nodes(self.objects.map.top());
+        let granules = granules + nodes as u32 * geometry.node_granules();
+        let space = &self.objects.map.space;
+        let room = space.largest_open().max(if space.free_count() > 0 { geometry.room() } else { 0 });
+        Ok((is_possible && found == live && nodes <= NODES_MAX && granules <= room).then_some(granules))
+    }
+
+    /// Visits what the map leads to in a unit, until a visit returns `false`. Returns whether none did.
+    fn visit_live(
+        &mut self,
+        unit: EraseUnit,
+        visit: &mut dyn FnMut(&mut Self, Sector) -> Result<bool, StoreError<D::Error>>,
+    ) -> Result<bool, StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        let end = geometry.start(unit).offset(geometry.unit_granules);
+        let mut at: Granule = geometry.start(unit).offset(geometry.head());
+        while let Some(header) = self.next_header(at, end)? {
+            if self.objects.map.lookup(header.owner())? == Entry::At(at) && !visit(self, Sector { at, header })? {
+                return Ok(false);
+            }
+            at = at.offset(header.granules(&geometry));
+        }
+        Ok(true)
+    }
+}
