@@ -304,10 +304,9 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Reads each leaf of the map, and the header of each object.
     pub(crate) fn take_away(&mut self) -> Result<(), StoreError<D::Error>> {
         for slot in 0..SLOTS_BY_TOP[usize::from(self.objects.map.top())] {
-            let Entry::At(at) = self.objects.map.lookup(Owner::object(slot as u16))? else { continue };
-            let header = self.objects.map.header(at)?;
-            if header.class == Class::Split
-                && !self.shape(&Sector { at, header })?.is_there
+            if let Some(sector) = self.sector_of(slot as u16)?
+                && sector.header.class == Class::Split
+                && self.is_left_over(&sector)?
                 && !self.has_note(slot as u16)?
             {
                 self.take_away_split(slot as u16)?;
@@ -315,6 +314,19 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         }
         self.leftover.now = false;
         Ok(())
+    }
+
+    /// Whether what is in a sector is the head of an array that is not there. Where it is damaged, nobody knows, and it
+    /// stays.
+    fn is_left_over(&mut self, head: &Sector) -> Result<bool, StoreError<D::Error>> {
+        if !self.objects.is_intact(head)? {
+            return Ok(false);
+        }
+        match self.shape(head) {
+            Ok(shape) => Ok(!shape.is_there),
+            Err(StoreError::Corrupted) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Takes away the sections and the head of an array that is not there.
@@ -346,7 +358,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// The sector that is in a slot.
     fn sector_of(&mut self, slot: u16) -> Result<Option<Sector>, StoreError<D::Error>> {
         let Entry::At(at) = self.objects.map.lookup(Owner::object(slot))? else { return Ok(None) };
-        let header = self.objects.map.header(at)?;
+        let header = self.objects.map.stated_header(at)?;
         let is_object = header.kind != SectorKind::Node && header.count > 0;
         Ok(is_object.then_some(Sector { at, header }))
     }

@@ -109,9 +109,12 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
     ///
     /// Reads two words; with error detection also the whole sector but its tail.
     pub(crate) fn header(&mut self, sector: Granule) -> Result<Header, StoreError<D::Error>> {
-        let header = self.stated_header(sector)?;
         let geometry = self.space.log.units.geometry();
-        if geometry.detects() && !self.medium().agrees(sector, header.bare_granules(&geometry))? {
+        let bytes = self.medium().read_header(sector)?;
+        let Some(header) = Header::decode(&bytes).filter(|header| header.is_possible(&geometry)) else {
+            return Err(self.medium().corrupted(sector, "a broken header"));
+        };
+        if geometry.detects() && !self.medium().agrees(sector, &bytes, header.bare_granules(&geometry))? {
             return Err(self.medium().corrupted(sector, "a sector that differs from its check"));
         }
         Ok(header)
@@ -119,11 +122,33 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
 
     /// The header of a sector that the map leads to, of which nothing else is to be used.
     pub(crate) fn stated_header(&mut self, sector: Granule) -> Result<Header, StoreError<D::Error>> {
-        let mut bytes = [0; HEADER_BYTES as usize];
-        self.medium().read(sector, 0, &mut bytes)?;
-        let geometry = self.space.log.units.geometry();
-        let header = Header::decode(&bytes).filter(|header| header.is_possible(&geometry));
+        let header = self.find_header(sector)?;
         header.ok_or_else(|| self.medium().corrupted(sector, "a broken header"))
+    }
+
+    /// The header of a sector, if there is one. With error detection one of which a bit is wrong is read as it was, so
+    /// that the sector has a length: it can be passed over and moved. What is in it stays damaged.
+    ///
+    /// Reads two words; of a sector with a broken header all of it, as often as a bit may be the wrong one.
+    pub(crate) fn find_header(&mut self, sector: Granule) -> Result<Option<Header>, StoreError<D::Error>> {
+        let geometry = self.space.log.units.geometry();
+        let mut bytes = self.medium().read_header(sector)?;
+        let header = Header::decode(&bytes).filter(|header| header.is_possible(&geometry));
+        if header.is_some() || !geometry.detects() {
+            return Ok(header);
+        }
+        let left = geometry.unit_granules - sector.0 % geometry.unit_granules;
+        for bit in 0..8 * bytes.len() {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let header = Header::decode(&bytes).filter(|header| header.is_possible(&geometry));
+            if let Some(header) = header.filter(|header| header.granules(&geometry) <= left)
+                && self.medium().agrees(sector, &bytes, header.bare_granules(&geometry))?
+            {
+                return Ok(Some(header));
+            }
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        Ok(None)
     }
 
     /// Checks a node, with error detection.

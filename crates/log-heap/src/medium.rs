@@ -5,7 +5,7 @@
 use norn_flash::{Address, EraseUnit, Guard, GuardError, Nor, Violation};
 use norn_heap::StoreError;
 
-use crate::format::{CHECK_BYTES, Crc, ErrorDetection, GRANULE_BYTES_MAX, Geometry, Granule, Place};
+use crate::format::{CHECK_BYTES, Crc, ErrorDetection, GRANULE_BYTES_MAX, Geometry, Granule, HEADER_BYTES, Place};
 
 /// Bytes of a sector that are read at a time to check it.
 const CHECKED_AT_A_TIME: u32 = 32;
@@ -75,6 +75,13 @@ impl<D: Nor> Medium<D> {
         Ok(self.device.read(address, buffer)?)
     }
 
+    /// The first bytes of a sector.
+    pub(crate) fn read_header(&mut self, sector: Granule) -> Result<[u8; HEADER_BYTES as usize], StoreError<D::Error>> {
+        let mut bytes = [0; HEADER_BYTES as usize];
+        self.read(sector, 0, &mut bytes)?;
+        Ok(bytes)
+    }
+
     /// Reads a granule that stands for itself.
     pub(crate) fn read_place(&mut self, granule: Granule) -> Result<Place, StoreError<D::Error>> {
         let mut bytes = [0; GRANULE_BYTES_MAX];
@@ -88,13 +95,20 @@ impl<D: Nor> Medium<D> {
         self.geometry = self.geometry.with_detection(detection);
     }
 
-    /// Whether a sector of so many granules before its tail ends with the check of what is before.
+    /// Whether a sector of so many granules before its tail, and with this header, ends with the check of what is
+    /// before.
     ///
     /// Reads them.
-    pub(crate) fn agrees(&mut self, sector: Granule, bare: u32) -> Result<bool, StoreError<D::Error>> {
+    pub(crate) fn agrees(
+        &mut self,
+        sector: Granule,
+        header: &[u8; HEADER_BYTES as usize],
+        bare: u32,
+    ) -> Result<bool, StoreError<D::Error>> {
         let (mut crc, end) = (Crc::new(), bare * self.geometry.granule_bytes - CHECK_BYTES);
         let mut chunk = [0; CHECKED_AT_A_TIME as usize];
-        for start in (0..end).step_by(chunk.len()) {
+        crc.add(header);
+        for start in (HEADER_BYTES..end).step_by(chunk.len()) {
             let bytes = &mut chunk[..(end - start).min(CHECKED_AT_A_TIME) as usize];
             self.read(sector, start, bytes)?;
             crc.add(bytes);

@@ -192,10 +192,10 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
                     continue;
                 }
                 // Seals would be among what is undone.
-                if is_cut && node.index == first || self.objects.map.space.log.note_of(owner.index)?.is_some() {
+                let is_copied = is_cut && node.index == first;
+                let has_note = self.objects.map.space.log.note_of(owner.index)?.is_some();
+                if is_copied || has_note || !self.objects.seal(&sector)? {
                     self.copy_in_place(sector)?;
-                } else {
-                    self.objects.seal(&sector)?;
                 }
             }
         }

@@ -124,9 +124,14 @@ impl Tail {
         last_of(self.deltas)
     }
 
-    /// Whether a delta counts that begins in a place or after it.
+    /// Whether a delta counts, or may have counted, that begins in a place or after it.
     pub(crate) fn has_from(&self, place: u8) -> bool {
-        self.last().is_some_and(|last| last >= place)
+        self.suspect.max(self.last()).is_some_and(|last| last >= place)
+    }
+
+    /// Whether a place before this one may be damaged.
+    pub(crate) fn is_damaged_before(&self, place: u8) -> bool {
+        self.suspect.is_some_and(|suspect| suspect < place)
     }
 
     /// The last delta of the field that was asked for.
@@ -301,7 +306,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
     }
 
     /// As [`tail`](Self::tail), without an error for what is damaged.
-    fn read_tail(&mut self, sector: &Sector, wanted: Option<u8>) -> Result<Tail, StoreError<D::Error>> {
+    pub(crate) fn read_tail(&mut self, sector: &Sector, wanted: Option<u8>) -> Result<Tail, StoreError<D::Error>> {
         let mut tail = Tail::default();
         // A delta that has begun: its first place, its field, and how many of its places are still to come.
         let (mut begun, mut field, mut left) = (0, 0, 0);
@@ -416,32 +421,38 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
 
     /// Makes sure that a tail always reads what it reads now, although the last append to it may not be complete.
     ///
-    /// An append without a record leaves room for this. So where there is none, nothing is in doubt.
+    /// An append without a record leaves room for this. So where there is none, nothing is in doubt. Returns whether it
+    /// is settled: not where a place that was to be erased is not.
     ///
     /// Programs the places of a delta.
-    pub(crate) fn seal(&mut self, sector: &Sector) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn seal(&mut self, sector: &Sector) -> Result<bool, StoreError<D::Error>> {
         let tail = self.read_tail(sector, None)?;
         let at = tail.used + 1;
         // What is damaged is an error whatever the places in doubt read.
-        if self.geometry().detects() && tail.is_followed {
-            return Ok(());
+        if self.geometry().detects() && tail.is_followed || at >= sector.header.tail {
+            return Ok(true);
         }
         let mut value = [0; 255];
-        if at >= sector.header.tail {
-            return Ok(());
-        }
         let mut void = tail.end;
         if let Some(first) = tail.last() {
             match self.read_delta(sector, first, &mut value)? {
                 Some((field, extent)) if self.fits(sector, at, extent.width) => {
-                    return self.append_delta(sector, at, DeltaPart::Seal(field), &value[..extent.width as usize]);
+                    let has_room = self.has_room(sector, at, extent.width)?;
+                    if has_room {
+                        self.append_delta(sector, at, DeltaPart::Seal(field), &value[..extent.width as usize])?;
+                    }
+                    return Ok(has_room);
                 }
                 // It was complete: had it been appended without a record, there would be room.
                 Some(_) => {}
                 None => void = first,
             }
         }
-        self.append_void(sector, at, void)
+        let is_erased = self.is_erased(sector, at)?;
+        if is_erased {
+            self.append_void(sector, at, void)?;
+        }
+        Ok(is_erased)
     }
 
     /// Whether a tail has room for a delta of so many bytes from a place on.
@@ -449,11 +460,22 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         u32::from(number) + self.geometry().delta_places(width) <= u32::from(sector.header.tail)
     }
 
+    /// Whether a delta of so many bytes can be programmed from a place on.
+    ///
+    /// Reads its places.
+    fn has_room(&mut self, sector: &Sector, number: u8, width: u32) -> Result<bool, StoreError<D::Error>> {
+        let mut has_room = self.fits(sector, number, width);
+        for place in 0..self.geometry().delta_places(width) as u8 {
+            has_room = has_room && self.is_erased(sector, number + place)?;
+        }
+        Ok(has_room)
+    }
+
     /// How a delta of so many bytes can be appended to a tail of which so many places are used.
     ///
-    /// Reads a place.
+    /// Reads its places.
     pub(crate) fn room(&mut self, sector: &Sector, used: u8, width: u32) -> Result<TailRoom, StoreError<D::Error>> {
-        if !self.fits(sector, used, width) || !self.is_erased(sector, used)? {
+        if !self.has_room(sector, used, width)? {
             return Ok(TailRoom::None);
         }
         let end = used + self.geometry().delta_places(width) as u8;
@@ -513,6 +535,24 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         }
     }
 
+    /// Whether what a sector was, when so many places of its tail were used, is damaged.
+    ///
+    /// With error detection reads the sector.
+    pub(crate) fn was_damaged(&mut self, sector: &Sector, tail: &Tail, used: u8) -> Result<bool, StoreError<D::Error>> {
+        if !self.geometry().detects() {
+            return Ok(false);
+        }
+        match self.map.header(sector.at) {
+            Ok(_) if tail.is_damaged_before(used) => {
+                let _ = self.tail(sector, None);
+                Ok(true)
+            }
+            Ok(_) => Ok(false),
+            Err(StoreError::Corrupted) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether a place that reads as broken is damaged, not torn: a mount has settled what was in doubt.
     fn is_settled(&self) -> bool {
         let log = &self.map.space.log;
@@ -561,7 +601,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
             Source::New(_) => 0,
             Source::Old(sector) | Source::Reheaded(sector, _) => self.tail(&sector, None)?.deltas,
             Source::Before(sector, place) => {
-                let mut tail = self.tail(&sector, None)?;
+                let mut tail = self.read_tail(&sector, None)?;
                 tail.keep_before(place);
                 tail.deltas
             }

@@ -363,14 +363,12 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         filled.map(|unit| units.live_in(unit)).min()
     }
 
-    fn next_header(&mut self, at: Granule, end: Granule) -> Result<Option<Header>, StoreError<D::Error>> {
+    pub(crate) fn next_header(&mut self, at: Granule, end: Granule) -> Result<Option<Header>, StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
         if at.offset(geometry.granules(HEADER_BYTES)) > end {
             return Ok(None);
         }
-        let mut bytes = [0; HEADER_BYTES as usize];
-        self.objects.map.medium().read(at, 0, &mut bytes)?;
-        Ok(Header::decode(&bytes).filter(|header| header.is_possible(&geometry)))
+        self.objects.map.find_header(at)
     }
 
     pub(crate) fn move_sector(&mut self, sector: Sector, owner: Owner) -> Result<(), StoreError<D::Error>> {

@@ -210,13 +210,15 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             self.lead_to(owner, entry, replaced)?;
         }
         let Entry::At(at) = entry else { return Ok(()) };
-        let sector = Sector { at, header: self.objects.map.header(at)? };
-        let tail = self.objects.tail(&sector, None)?;
+        let sector = Sector { at, header: self.objects.map.stated_header(at)? };
+        let tail = self.objects.read_tail(&sector, None)?;
+        let was_damaged = self.objects.was_damaged(&sector, &tail, note.used)?;
         if !tail.has_from(note.used) {
             return Ok(());
         }
         if !self.objects.is_erased(&sector, tail.used)? {
-            return self.rewrite_undone(sector, note);
+            // Damage from before stays as it is, and is an error to whoever reads it.
+            return if was_damaged { Ok(()) } else { self.rewrite_undone(sector, note) };
         }
         self.objects.map.space.log.intend(Intent::Append(note.slot))?;
         self.objects.append_void(&sector, tail.used, note.used)

@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 
 use model::cuts::{Draw, cut_calls_of};
 use model::{
-    Harsh, Model, TestHeap, change, draw, draw_in_transaction, draw_put, format_detecting, mount, parts,
+    Call, Harsh, Model, TestHeap, change, draw, draw_in_transaction, draw_put, format_detecting, mount, parts,
     parts_of_large_units, perform, refuse,
 };
 use norn_conformance::{Sweep, seeds};
-use norn_flash::{Address, MountError};
+use norn_flash::{Address, EraseUnit, MountError};
 use norn_flash_sim::NorSim;
-use norn_log_heap::{AccessError, ErrorDetection, Layout, LogHeapIn, Ref, StoreError, UnitRow};
+use norn_log_heap::format::{DIRECTORY, Geometry, SectorKind, Stream};
+use norn_log_heap::{AccessError, ErrorDetection, Layout, LogHeapIn, Ref, StoreError, UnitRow, inspection};
 
 const REPLAY: &str = "-p norn-log-heap --test error_detection";
 
@@ -39,6 +40,11 @@ fn is_noticed<T>(heap: &TestHeap, result: Result<T, AccessError<norn_flash_sim::
 
 /// Reads everything. Returns whether all of it was right; else the rest of it was noticed.
 fn reads_right(heap: &mut TestHeap, model: &Model) -> bool {
+    objects_read_right(heap, model) & lists_right(heap, model)
+}
+
+/// The same of the objects alone.
+fn objects_read_right(heap: &mut TestHeap, model: &Model) -> bool {
     let mut is_right = true;
     for (&reference, object) in &model.objects {
         for (index, field) in object.fields.iter().enumerate() {
@@ -59,7 +65,7 @@ fn reads_right(heap: &mut TestHeap, model: &Model) -> bool {
             None => is_right = false,
         }
     }
-    is_right & lists_right(heap, model)
+    is_right
 }
 
 /// The same of the list of objects and the roots.
@@ -188,6 +194,105 @@ fn no_flipped_bit_is_a_wrong_value() {
 fn no_bit_of_an_image_is_a_wrong_value() {
     flip_bits(1, draw, 20..26);
     flip_bits(1, draw_in_transaction, 26..32);
+}
+
+/// Where the bits of objects are: of what the map leads to, or led to before.
+fn object_bits(image: &NorSim) -> Vec<u32> {
+    let part = image.spec().part.clone();
+    let geometry = Geometry::of(&part).unwrap().with_detection(ErrorDetection::On);
+    let (granule, mut bits) = (geometry.granule_bytes, Vec::new());
+    for unit in (0..part.unit_count).map(EraseUnit) {
+        let start = geometry.start(unit);
+        let head = image.peek(Address(start.0 * granule), 24).try_into().unwrap();
+        let stream = inspection::decode_unit_head(&head, &geometry).map(|head| head.stream);
+        if !matches!(stream, Some(Stream::Updated | Stream::Moved)) {
+            continue;
+        }
+        let mut at = start.offset(geometry.head());
+        while at.offset(8).0 < start.offset(geometry.unit_granules).0 {
+            let bytes = image.peek(Address(at.0 * granule), 8).try_into().unwrap();
+            let Some(header) = inspection::decode_header(&bytes, &geometry) else { break };
+            let end = at.offset(header.granules(&geometry));
+            if header.kind != SectorKind::Node && header.generation != DIRECTORY {
+                bits.extend(at.0 * granule * 8..end.0 * granule * 8);
+            }
+            at = end;
+        }
+    }
+    bits
+}
+
+/// A heap with a transaction open, and what it held before.
+fn interrupted(spec: norn_flash_sim::PartSpec, random: &mut fastrand::Rng) -> (NorSim, Model) {
+    let (mut heap, mut model) = (format_detecting(spec), Model::default());
+    for number in 0..60 {
+        let call = if number == 40 { Call::Begin } else { draw(&model, 5, random) };
+        if let Ok(created) = perform(&mut heap, &call) {
+            change(&mut model, &call, created);
+        }
+    }
+    (heap.into_device().0, model.committed())
+}
+
+/// A mount that has to undo a transaction meets a damaged object, an array that may have to be taken away among them.
+/// One object is lost, or nothing, and the mount says which. Once no object of the heap could be read any more.
+#[test]
+fn a_damaged_object_hinders_no_mount() {
+    let (mut lost, mut said) = (0, 0);
+    for run in seeds(60..66, REPLAY) {
+        let mut random = run.random();
+        let parts = parts(14);
+        let (image, model) = interrupted(parts[run.seed as usize % parts.len()].clone(), &mut random);
+        for bit in object_bits(&image).into_iter().skip(random.usize(..41)).step_by(41) {
+            let mut device = image.clone();
+            let address = Address(bit / 8);
+            let flipped = device.peek(address, 1)[0] ^ 1 << (bit % 8);
+            device.poke(address, &[flipped]);
+            let mut heap = mount(Harsh(device), &|| format!("bit {bit}; replay: {}", run.replay()));
+            said += u32::from(heap.corruption().is_some());
+            let mut damaged = 0;
+            for (&reference, object) in &model.objects {
+                let only = Model { objects: [(reference, object.clone())].into(), ..Model::default() };
+                damaged += u32::from(!objects_read_right(&mut heap, &only));
+            }
+            assert!(damaged <= 1, "bit {bit}: {damaged} objects; replay: {}", run.replay());
+            lost += damaged;
+        }
+    }
+    assert!(lost > 20 && said > 20, "{lost} objects lost, {said} said");
+}
+
+/// A value that takes several places finds each of them erased, or goes elsewhere: the flipped bit fails no call. The
+/// heap once looked at the first place only, and the part refused the program.
+#[test]
+fn a_flipped_bit_where_nothing_is_yet_fails_no_call() {
+    const WIDTH: usize = 30;
+    for spec in parts(12) {
+        let mut heap = format_detecting(spec);
+        let object = heap.create(Layout::uniform(3, WIDTH as u8)).unwrap();
+        (0..9).for_each(|round| heap.put_field(object, 0, &[round; WIDTH]).unwrap());
+        heap.rest().unwrap();
+        let image = heap.into_device().0;
+        let granule = image.spec().part.program_unit_bytes.max(4);
+        for at in (0..image.spec().part.size_bytes()).step_by(usize::from(granule)).map(Address) {
+            if image.peek(at, granule.into()).iter().any(|&byte| byte != 0xFF) {
+                continue;
+            }
+            let mut device = image.clone();
+            device.poke(at, &[0xF7]);
+            let rows = vec![UnitRow::UNUSED; usize::from(image.spec().part.unit_count)];
+            // Among the places of a map node it counts as damage.
+            let Ok(mut heap) = LogHeapIn::mount_in(Harsh(device), rows) else { continue };
+            let mut value = [0; WIDTH];
+            for round in 20..23 {
+                let put = heap.put_field(object, 1, &[round; WIDTH]);
+                let read = is_noticed(&heap, put).map(|()| heap.get_field(object, 1, &mut value));
+                if read.and_then(|read| is_noticed(&heap, read)).is_some() {
+                    assert_eq!(value, [round; WIDTH], "a bit at {at}");
+                }
+            }
+        }
+    }
 }
 
 /// What cuts leave is settled as without error detection, and never an error.
