@@ -1,18 +1,21 @@
 package dev.norn.sas.replica;
 
 import dev.norn.sas.Group;
+import dev.norn.sas.GroupTransport;
 import dev.norn.sas.GroupTransport.Opening;
 import dev.norn.sas.Member;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
+import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.replica.ReplicaStore;
 import dev.norn.sas.store.replica.ReplicaStore.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.Parameters;
@@ -35,7 +38,10 @@ final class RaftMember implements Member {
     private final RaftGroup group;
     private final Parameters parameters = new Parameters();
     private final RaftServer server;
-    private final RaftClient client;
+    private volatile RaftServer.Division division;
+    private volatile RaftClient client;
+    private final LogKeeper keeper;
+    private final GroupTransport.MembersKeeper members;
     private final String self;
     private volatile boolean isClosed;
     /** When the leader was asked last, and what it said then. */
@@ -43,8 +49,10 @@ final class RaftMember implements Member {
 
     private record Fresh(long askedNanos, long number) {}
 
-    RaftMember(Store store, RaftGroup group, Group settings, Opening opening) throws IOException {
+    RaftMember(Store store, RaftGroup group, Group settings, Opening opening, GroupTransport.MembersKeeper members)
+            throws IOException {
         this.group = group;
+        this.members = members;
         self = settings.self();
         RaftPeer own = group.getPeers().stream().filter(peer -> peer.getId().toString().equals(self)).findFirst()
                 .orElseThrow();
@@ -56,20 +64,48 @@ final class RaftMember implements Member {
         }
         replica = ReplicaStore.of(store.attached());
         shipper = new Shipper(replica, group.getGroupId());
-        machine = new GroupMachine(replica, shipper);
+        SnapshotFiles files = new SnapshotFiles(settings.log(), group.getGroupId().getUuid());
+        files.adopt();
+        files.use(replica);
+        keeper = new LogKeeper(replica, files, settings.logBytes());
+        machine = new GroupMachine(replica, shipper, files, keeper, this::takeMembers);
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
-                .setProperties(RaftSettings.of(settings.log(), port(own))).setParameters(parameters)
+                .setProperties(RaftSettings.of(settings.log(), port(own), settings.logBytes()))
+                .setParameters(parameters)
                 .setOption(isThere ? RaftStorage.StartupOption.RECOVER : RaftStorage.StartupOption.FORMAT).build();
-        client = RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
+        client = client(group);
+    }
+
+    private static RaftClient client(RaftGroup group) {
+        return RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
+    }
+
+    /** One was added or removed. */
+    private void takeMembers(Map<String, String> all) {
+        try {
+            if (!all.containsKey(self)) {
+                machine.fail(new StorageReadFailure("the member " + self + " was removed from its group", null));
+            }
+            members.keep(all);
+            RaftClient before = client;
+            client = client(RaftTransport.raftGroup(group.getGroupId().getUuid(), all));
+            before.close();
+        } catch (IOException e) {
+            System.err.println("sas: the member " + self + " cannot write who the members of its group are: "
+                    + StoreFiles.reason(e));
+        }
     }
 
     void start() throws IOException {
         server.start();
+        division = server.getDivision(group.getGroupId());
+        members.keep(GroupMachine.membersOf(division.getRaftConf()));
+        keeper.start(division, machine);
         shipper.connect(server);
         Thread.ofPlatform().daemon().name("sas-reconnect").start(this::reconnect);
     }
 
-    private static int port(RaftPeer peer) {
+    static int port(RaftPeer peer) {
         return Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
     }
 
@@ -95,7 +131,9 @@ final class RaftMember implements Member {
 
     @Override
     public boolean isUsable() {
-        return machine.failure() == null && !shipper.isOver();
+        RaftServer.Division its = division;
+        // Whatever else ends the server's part for the group: it closes itself then.
+        return machine.failure() == null && !shipper.isOver() && (its == null || its.getInfo().isAlive());
     }
 
     @Override
@@ -160,6 +198,7 @@ final class RaftMember implements Member {
         isClosed = true;
         try {
             shipper.close();
+            keeper.close();
             client.close();
             server.close();
             shipper.join();

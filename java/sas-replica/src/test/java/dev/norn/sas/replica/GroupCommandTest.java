@@ -15,6 +15,7 @@ import dev.norn.sas.exception.ObjectAccessDenied;
 import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.replica.ReplicaStore.Outcome;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Groups as a user has them: {@code sas found}, {@code sas server --group}, {@code sas status}, and Store.open. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GroupCommandTest {
-    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(120);
 
     @TempDir
     Path directory;
@@ -105,7 +106,7 @@ class GroupCommandTest {
     private String leader(Path store) {
         long end = System.nanoTime() + WAIT_NANOS;
         for (;;) {
-            var all = Group.status(store, members);
+            var all = Group.status(store, members, java.time.Duration.ofSeconds(30));
             for (var one : all) {
                 if (one.role() == dev.norn.sas.MemberStatus.Role.LEADER) {
                     return one.name();
@@ -119,7 +120,7 @@ class GroupCommandTest {
     private String awaitStatus(Path store, int status, String... expected) throws Exception {
         long end = System.nanoTime() + WAIT_NANOS;
         for (;;) {
-            Process process = start("replica.jar", "status", store);
+            Process process = start("replica.jar", "status", store, "--wait-seconds", 30);
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (process.waitFor() == status && List.of(expected).stream()
                     .allMatch(line -> output.lines().anyMatch(its -> its.matches(line)))) {
@@ -184,6 +185,89 @@ class GroupCommandTest {
         serve(first);
         awaitStatus(store(first), 0, first + " +follower +[0-9]+ +[0-9]+ +21 +0  .*");
         assertTrue(sas(1, "server", store(first)).contains("serves " + store(first) + " already"));
+    }
+
+    /** Its records went through the ring of the store to the process that has died. */
+    @Test
+    void aProgramOfTheLeadersMachineSeesThatItsServerHasDied() throws Exception {
+        found();
+        serveAll();
+        String first = leader(store("a"));
+        OutcomeUnknown unknown;
+        long total = 0;
+        try (Store store = Store.open(store(first))) {
+            Tallies tallies = store.root("tallies", Tallies.class);
+            Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    Thread.sleep(1000);
+                    servers.get(first).destroyForcibly().waitFor();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            for (;;) {
+                try {
+                    total = Transaction.<Long, RuntimeException>call(() -> tallies.count("ann"));
+                } catch (OutcomeUnknown e) {
+                    unknown = e;
+                    break;
+                }
+            }
+            // Nothing more is committed here, and what was not acknowledged is not given out.
+            assertThrows(StorageWriteFailure.class, () -> Transaction.run(() -> tallies.count("ann")));
+            assertThrows(StorageWriteFailure.class, () -> Transaction.read(tallies::total));
+        }
+        assertEquals(total + 1, unknown.number());
+        String second = leader(store(first.equals("a") ? "b" : "a"));
+        // The server comes back once the program has closed the store, and both know what became of the last count.
+        serve(first);
+        awaitStatus(store(first), 0, first + " +follower .*", second + " +leader .*");
+        long counted = -1;
+        try (Store store = Store.open(store(second))) {
+            counted = Transaction.<Long, RuntimeException>read(() -> tallies(store).total());
+        }
+        assertTrue(counted == total || counted == total + 1, counted + " after " + total);
+    }
+
+    @Test
+    void membersAreAddedAndRemovedWhileTheGroupRuns() throws Exception {
+        found();
+        serveAll();
+        String leads = leader(store("a"));
+        try (Store store = Store.open(store(leads))) {
+            Transaction.run(() -> store.root("tallies", Tallies.class).count("ann"));
+        }
+        Map<String, String> before = new TreeMap<>(members);
+        try (ServerSocket socket = new ServerSocket(0)) {
+            members.put("d", "127.0.0.1:" + socket.getLocalPort());
+        }
+        sas(0, "join", store("d"), "--self", "d", "--group", group());
+        assertEquals("sas: " + store("d") + " has files of a store already: a new member needs a new directory\n",
+                sas(1, "join", store("d"), "--self", "d", "--group", group()));
+        serve("d");
+        // Asked by who was there before, which has written down who came.
+        awaitStatus(store("a"), 0, "d +follower +[1-9][0-9]* +[1-9][0-9]* +1 +0  .*");
+
+        String gone = leads.equals("c") ? "b" : "c";
+        assertEquals("", sas(0, "remove", store(leads), gone));
+        members.remove(gone);
+        assertTrue(awaitStatus(store("d"), 0, leads + " +leader .*").lines().noneMatch(line -> line.startsWith(gone)));
+        String refused = "sas: the member " + gone + " of the store " + store(gone)
+                + " was removed from its group, and is not opened any more";
+        assertTrue(output(1, servers.get(gone)).endsWith(refused + "\n"));
+        assertEquals(refused + "\n", sas(1, "server", store(gone)));
+        assertTrue(sas(1, "remove", store(leads), gone).endsWith(" has no member " + gone + "\n"));
+        assertEquals("sas: the group has a member d already\n", sas(1, "join", directory.resolve("new"), "--self", "d",
+                "--group", group()));
+        assertTrue(java.nio.file.Files.notExists(directory.resolve("new")));
+
+        // The new one is as good as any: it and one of the others are a majority of three.
+        servers.get(leads).destroyForcibly().waitFor();
+        String second = leader(store("d"));
+        try (Store store = Store.open(store(second))) {
+            assertEquals(2, Transaction.<Long, RuntimeException>call(
+                    () -> store.root("tallies", Tallies.class).count("bob")));
+        }
     }
 
     @Test
