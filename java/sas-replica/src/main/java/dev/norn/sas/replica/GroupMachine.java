@@ -39,19 +39,22 @@ final class GroupMachine extends BaseStateMachine {
     private final ReplicaStore replica;
     private final Sending sending;
     private final SnapshotFiles files;
-    private final LogKeeper keeper;
     private final Consumer<Map<String, String>> members;
+    private final Runnable removal;
     private final AtomicLong appliedBytes = new AtomicLong();
     private volatile Throwable failure;
 
-    /** @param members takes who the members are, whenever one was added or removed */
-    GroupMachine(ReplicaStore replica, Sending sending, SnapshotFiles files, LogKeeper keeper,
-            Consumer<Map<String, String>> members) {
+    /**
+     * @param members takes who the members are, whenever one was added or removed
+     * @param removal is run when the others say that this one is no member any more
+     */
+    GroupMachine(ReplicaStore replica, Sending sending, SnapshotFiles files, Consumer<Map<String, String>> members,
+            Runnable removal) {
         this.replica = replica;
         this.sending = sending;
         this.files = files;
-        this.keeper = keeper;
         this.members = members;
+        this.removal = removal;
     }
 
     @Override
@@ -79,6 +82,7 @@ final class GroupMachine extends BaseStateMachine {
     public void pause() {
         fail(new StorageReadFailure("the member was away for so long that the leader has sent it a copy of the store: "
                 + "close it and open it again", null));
+        files.freeze();
         getLifeCycle().transition(LifeCycle.State.PAUSING);
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
@@ -150,18 +154,12 @@ final class GroupMachine extends BaseStateMachine {
         }
     }
 
-    /** Asks a leader to make a copy of its store for a member that is to come. */
-    static final Message COPY = Message.valueOf("copy");
-
     /**
-     * How this member is. Asked of the leader by a read, once it has seen that it leads, the number says what a
-     * majority has.
+     * How this member is. Asked by a read, by a leader that has seen that it leads, or by a follower that has what such
+     * a leader had, the number says what a majority has.
      */
     @Override
     public CompletableFuture<Message> query(Message request) {
-        if (request.getContent().equals(COPY.getContent())) {
-            return keeper.askForCopy();
-        }
         try {
             RaftServer.Division division = getServer().join().getDivision(getGroupId());
             DivisionInfo info = division.getInfo();
@@ -225,13 +223,7 @@ final class GroupMachine extends BaseStateMachine {
     @Override
     public void notifyServerShutdown(RoleInfoProto role, boolean ofAllGroups) {
         if (!ofAllGroups) {
-            try {
-                Map<String, String> others = membersOf(getServer().join().getDivision(getGroupId()).getRaftConf());
-                others.remove(getId().toString());
-                members.accept(others);
-            } catch (IOException e) {
-                fail(e);
-            }
+            removal.run();
         }
     }
 

@@ -5,41 +5,30 @@ import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.replica.ReplicaStore;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.apache.ratis.protocol.Message;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 
 /**
  * Cuts off a member's part of the group's log, once it has got so long: a checkpoint of the store first, so that the
  * store's files have what was in it. What was added since the last such checkpoint but one is kept, for members that
- * were away. A thread of its own, since a leader's checkpoint waits for entries that are still to be applied.
+ * were away. The first checkpoint comes with the first entry, since who has none can send no copy to a new member. A
+ * thread of its own, since a leader's checkpoint waits for entries that are still to be applied.
  */
 final class LogKeeper {
     private static final long LOOK_MILLIS = 250;
-    /** What is not asked for. */
-    private static final CompletableFuture<Message> NOT_ASKED = new CompletableFuture<>();
 
     private final ReplicaStore replica;
     private final SnapshotFiles files;
     private final long logBytes;
-    private final LinkedBlockingQueue<CompletableFuture<Message>> asked = new LinkedBlockingQueue<>();
+    private final CountDownLatch closed = new CountDownLatch(1);
     private volatile Thread thread;
-    private volatile boolean isClosed;
 
     LogKeeper(ReplicaStore replica, SnapshotFiles files, long logBytes) {
         this.replica = replica;
         this.files = files;
         this.logBytes = logBytes;
-    }
-
-    /** Has a copy made for a member that is to come; complete when it is there. */
-    CompletableFuture<Message> askForCopy() {
-        CompletableFuture<Message> answer = new CompletableFuture<>();
-        asked.add(answer);
-        return answer;
     }
 
     void start(RaftServer.Division division, GroupMachine machine) {
@@ -48,32 +37,29 @@ final class LogKeeper {
 
     private void run(RaftServer.Division division, GroupMachine machine) {
         try {
-            while (!isClosed) {
-                CompletableFuture<Message> answer = asked.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-                keep(division, machine, answer == null ? NOT_ASKED : answer);
+            while (!closed.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+                keep(division, machine);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void keep(RaftServer.Division division, GroupMachine machine, CompletableFuture<Message> answer) {
+    private void keep(RaftServer.Division division, GroupMachine machine) {
         try {
-            if (answer != NOT_ASKED) {
-                TermIndex at = machine.getLastAppliedTermIndex();
-                files.copy(at);
-                files.mark(at);
-                answer.complete(Message.EMPTY);
-            } else if (machine.appliedBytes() >= logBytes && machine.failure() == null) {
+            if (machine.failure() == null && isDue(machine)) {
                 cutOff(division, machine);
             }
             requireRoom(machine);
             long[] next = division.getInfo().getFollowerNextIndices();
             files.removeOldCopy(next == null ? Long.MAX_VALUE : Arrays.stream(next).min().orElse(Long.MAX_VALUE));
         } catch (IOException | SASException e) {
-            answer.completeExceptionally(e);
             // The log stays as it is: it may have room the next time, and a leader that is deposed is opened again.
         }
+    }
+
+    private boolean isDue(GroupMachine machine) {
+        return machine.appliedBytes() >= logBytes || files.mark() == null && machine.appliedBytes() > 0;
     }
 
     /**
@@ -104,7 +90,7 @@ final class LogKeeper {
 
     /** Returns when the thread has ended. */
     void close() throws InterruptedException {
-        isClosed = true;
+        closed.countDown();
         if (thread != null) {
             thread.join();
         }

@@ -43,9 +43,9 @@ import org.apache.ratis.util.TimeDuration;
  * <pre>
  * new member                    leader
  *   which group is it? ───────► (any member)
- *   make a copy ──────────────► a backup, as an archive
- *   starts a server that is in no group; add me ─► sends the copy, then the entries after it; an entry with the new
- * members   takes the store out of the copy; ends. Opened as any member, it gets the rest
+ *   starts a server that is in no group; add me ─► makes a copy: a backup, as an archive; sends it, then the entries
+ *                                                  after it; an entry with the new members
+ *   takes the store out of the copy; ends. Opened as any member, it gets the rest
  * </pre>
  */
 final class NewMember {
@@ -66,7 +66,6 @@ final class NewMember {
             throw new SASException(group.log() + " has a part of the group's log already: a new member needs a new "
                     + "directory");
         }
-        askLeader(its, GroupMachine.COPY);
         RaftPeer peer = RaftPeer.newBuilder().setId(group.self()).setAddress(address).build();
         SnapshotFiles files = new SnapshotFiles(group.log(), id);
         try (RaftServer server = RaftServer.newBuilder().setServerId(peer.getId())
@@ -106,25 +105,25 @@ final class NewMember {
 
     /** A name that was a member's once is another's for ever: Raft counts votes by names. */
     private static void requireNew(RaftGroup group, String name) {
-        if (askLeader(group, Message.EMPTY).members().containsKey(name)) {
+        if (ask(group).members().containsKey(name)) {
             throw new SASException("the group has a member " + name + " already");
         }
     }
 
-    private static GroupMachine.Answer askLeader(RaftGroup group, Message question) {
+    private static GroupMachine.Answer ask(RaftGroup group) {
         try (RaftClient client = client(group)) {
-            RaftClientReply reply = client.io().sendReadOnly(question);
+            RaftClientReply reply = client.io().sendReadOnly(Message.EMPTY);
             if (!reply.isSuccess()) {
                 throw new StorageReadFailure("no leader of the group answers", reply.getException());
             }
-            return question == Message.EMPTY ? GroupMachine.Answer.of(reply.getMessage()) : null;
+            return GroupMachine.Answer.of(reply.getMessage());
         } catch (IOException e) {
             throw new StorageReadFailure("no leader of the group answers: " + e.getMessage(), e);
         }
     }
 
     static void remove(RaftGroup group, String name) {
-        Map<String, String> members = askLeader(group, Message.EMPTY).members();
+        Map<String, String> members = ask(group).members();
         RaftGroup now = RaftTransport.raftGroup(group.getGroupId().getUuid(), members);
         if (!members.containsKey(name)) {
             throw new SASException("the group " + members + " has no member " + name);

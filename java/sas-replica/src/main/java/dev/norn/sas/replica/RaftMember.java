@@ -24,6 +24,7 @@ import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
 
@@ -31,6 +32,7 @@ import org.apache.ratis.server.storage.RaftStorage;
 final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long RECONNECT_MILLIS = 250;
+    private static final long REASON_NANOS_MAX = 10_000_000_000L;
 
     private final ReplicaStore replica;
     private final Shipper shipper;
@@ -40,6 +42,8 @@ final class RaftMember implements Member {
     private final RaftServer server;
     private volatile RaftServer.Division division;
     private volatile RaftClient client;
+    /** Who the members were, since this one was known to be one; null before. */
+    private volatile Map<String, String> known;
     private final LogKeeper keeper;
     private final GroupTransport.MembersKeeper members;
     private final String self;
@@ -68,7 +72,7 @@ final class RaftMember implements Member {
         files.adopt();
         files.use(replica);
         keeper = new LogKeeper(replica, files, settings.logBytes());
-        machine = new GroupMachine(replica, shipper, files, keeper, this::takeMembers);
+        machine = new GroupMachine(replica, shipper, files, this::takeMembers, this::takeRemoval);
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
                 .setProperties(RaftSettings.of(settings.log(), port(own), settings.logBytes()))
                 .setParameters(parameters)
@@ -80,13 +84,19 @@ final class RaftMember implements Member {
         return RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
     }
 
-    /** One was added or removed. */
+    /** One was added or removed, or the same members have elected a leader. Also while the member is closed. */
     private void takeMembers(Map<String, String> all) {
         try {
+            synchronized (members) {
+                if (all.equals(known)) {
+                    return;
+                }
+                members.keep(all);
+                known = all;
+            }
             if (!all.containsKey(self)) {
                 machine.fail(new StorageReadFailure("the member " + self + " was removed from its group", null));
             }
-            members.keep(all);
             RaftClient before = client;
             client = client(RaftTransport.raftGroup(group.getGroupId().getUuid(), all));
             before.close();
@@ -96,13 +106,44 @@ final class RaftMember implements Member {
         }
     }
 
+    /** The others do not count this member any more. Raft's server for the group is closed then. */
+    private void takeRemoval() {
+        RaftServer.Division its = division;
+        if (its != null) {
+            Map<String, String> others = GroupMachine.membersOf(its.getRaftConf());
+            others.remove(self);
+            takeMembers(others);
+        }
+    }
+
     void start() throws IOException {
         server.start();
         division = server.getDivision(group.getGroupId());
-        members.keep(GroupMachine.membersOf(division.getRaftConf()));
+        takeConfiguration(division.getRaftConf());
         keeper.start(division, machine);
         shipper.connect(server);
         Thread.ofPlatform().daemon().name("sas-reconnect").start(this::reconnect);
+    }
+
+    /** A new member's log may end before the entry that adds it: then what was written down when it joined holds. */
+    private void takeConfiguration(RaftConfiguration configuration) {
+        Map<String, String> all = GroupMachine.membersOf(configuration);
+        if (configuration.getPreviousPeers().isEmpty() && all.containsKey(self)) {
+            takeMembers(all);
+        }
+    }
+
+    /**
+     * Raft's server for the group closes itself when it finds that this member was removed, and says so afterwards only:
+     * opened again before that, the member would wait for a group that does not count it.
+     */
+    private void awaitReason() {
+        RaftServer.Division its = division;
+        long end = System.nanoTime() + REASON_NANOS_MAX;
+        while (its != null && !its.getInfo().isAlive() && machine.failure() == null && !shipper.isOver()
+                && System.nanoTime() < end) {
+            LockSupport.parkNanos(this, LOOK_NANOS);
+        }
     }
 
     static int port(RaftPeer peer) {
@@ -167,8 +208,9 @@ final class RaftMember implements Member {
 
     private long ask() {
         long asked = System.nanoTime();
+        RaftClient its = client;
         try {
-            RaftClientReply reply = client.io().sendReadOnly(Message.EMPTY);
+            RaftClientReply reply = its.io().sendReadOnly(Message.EMPTY);
             if (!reply.isSuccess()) {
                 throw new StorageReadFailure("no leader of the group of " + self + " answers", reply.getException());
             }
@@ -176,6 +218,10 @@ final class RaftMember implements Member {
             fresh = new Fresh(asked, number);
             return number;
         } catch (IOException e) {
+            if (its != client) {
+                // Closed meanwhile, as the members have changed.
+                return ask();
+            }
             throw new StorageReadFailure("no leader of the group of " + self + " answers: " + e.getMessage(), e);
         }
     }
@@ -196,6 +242,7 @@ final class RaftMember implements Member {
             return;
         }
         isClosed = true;
+        awaitReason();
         try {
             shipper.close();
             keeper.close();

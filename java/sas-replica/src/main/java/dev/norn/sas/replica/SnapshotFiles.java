@@ -45,6 +45,7 @@ final class SnapshotFiles implements StateMachineStorage {
     private volatile TermIndex mark;
     /** The entry that a copy has which was received; null if there is none. */
     private volatile TermIndex received;
+    private boolean isFrozen;
     /** What makes copies; null while none can be made. */
     private volatile ReplicaStore replica;
 
@@ -67,8 +68,16 @@ final class SnapshotFiles implements StateMachineStorage {
         return mark;
     }
 
+    /** From now on, a mark would name the copy that another member sends, which the store does not have yet. */
+    synchronized void freeze() {
+        isFrozen = true;
+    }
+
     /** Says that the store's files have this entry, and all before. Durable when it returns. */
     synchronized void mark(TermIndex at) throws IOException {
+        if (isFrozen) {
+            return;
+        }
         Path fresh = folder.resolve(MARK + ".new");
         Files.writeString(fresh, at.getTerm() + " " + at.getIndex() + "\n");
         StoreFiles.sync(fresh);
