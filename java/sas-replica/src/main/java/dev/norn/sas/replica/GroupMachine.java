@@ -179,9 +179,10 @@ final class GroupMachine extends BaseStateMachine {
                 .collect(Collectors.joining(","));
     }
 
-    /** Addresses of members by their names. */
+    /** Addresses of members by their names. Those that are being removed count until the group goes on without. */
     static Map<String, String> membersOf(RaftConfiguration configuration) {
         Map<String, String> all = new TreeMap<>();
+        configuration.getPreviousPeers().forEach(peer -> all.put(peer.getId().toString(), peer.getAddress()));
         configuration.getCurrentPeers().forEach(peer -> all.put(peer.getId().toString(), peer.getAddress()));
         return all;
     }

@@ -33,6 +33,7 @@ final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long RECONNECT_MILLIS = 250;
     private static final long REASON_NANOS_MAX = 10_000_000_000L;
+    private static final Duration REMOVAL_WAIT = Duration.ofSeconds(2);
 
     private final ReplicaStore replica;
     private final Shipper shipper;
@@ -154,14 +155,31 @@ final class RaftMember implements Member {
     private void reconnect() {
         try {
             for (; !isClosed; Thread.sleep(RECONNECT_MILLIS)) {
-                if (server.getDivision(group.getGroupId()).getInfo().getLeaderId() == null) {
+                RaftServer.Division its = server.getDivision(group.getGroupId());
+                if (its.getInfo().getLeaderId() == null) {
                     group.getPeers().stream().map(RaftPeer::getId).filter(peer -> !peer.equals(server.getId()))
                             .forEach(peer -> Thread.startVirtualThread(
                                     () -> ReconnectingRpc.reconnect(parameters, peer)));
+                    askWhetherRemoved(its.getRaftConf());
                 }
             }
         } catch (IOException | InterruptedException e) {
             // The server is closed.
+        }
+    }
+
+    /**
+     * A member whose part of the log ends with an entry that removes it, or is about to, asks for no votes, so nobody
+     * says that it was removed. It was killed before it could write that down, or the entry did not get a majority.
+     */
+    private void askWhetherRemoved(RaftConfiguration configuration) {
+        boolean isCounted = configuration.getPreviousPeers().isEmpty()
+                && GroupMachine.membersOf(configuration).containsKey(self);
+        if (!isCounted && machine.failure() == null) {
+            Map<String, String> all = RaftTransport.membersOfLeader(group, REMOVAL_WAIT);
+            if (all != null && !all.containsKey(self)) {
+                takeMembers(all);
+            }
         }
     }
 

@@ -73,17 +73,9 @@ public final class RaftTransport implements GroupTransport {
 
     @Override
     public List<MemberStatus> status(UUID id, Map<String, String> members, Duration wait) {
-        RaftGroup group = raftGroup(id, members);
-        Map<String, CompletableFuture<GroupMachine.Answer>> asked = new TreeMap<>();
-        for (String name : members.keySet()) {
-            CompletableFuture<GroupMachine.Answer> answer = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().name("sas-status").start(() -> ask(group, name, wait, answer));
-            asked.put(name, answer.orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS).exceptionally(e -> null));
-        }
-        Map<String, String> now = asked.values().stream().map(CompletableFuture::join)
-                .filter(answer -> answer != null && answer.role() == Role.LEADER).findFirst()
-                .map(GroupMachine.Answer::members).orElse(members);
-        if (!members.entrySet().containsAll(now.entrySet()) || !now.keySet().containsAll(members.keySet())) {
+        Map<String, CompletableFuture<GroupMachine.Answer>> asked = ask(raftGroup(id, members), wait);
+        Map<String, String> now = membersOfLeader(asked);
+        if (now != null && !now.equals(members)) {
             // One was added or removed since these were written down.
             return status(id, now, wait);
         }
@@ -93,6 +85,30 @@ public final class RaftTransport implements GroupTransport {
         return asked.entrySet().stream()
                 .map(one -> status(one.getKey(), members.get(one.getKey()), one.getValue().join(), acknowledged))
                 .toList();
+    }
+
+    /** Asks all members at once. An answer that does not come is null. */
+    private static Map<String, CompletableFuture<GroupMachine.Answer>> ask(RaftGroup group, Duration wait) {
+        Map<String, CompletableFuture<GroupMachine.Answer>> asked = new TreeMap<>();
+        for (RaftPeer peer : group.getPeers()) {
+            CompletableFuture<GroupMachine.Answer> answer = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().name("sas-status")
+                    .start(() -> ask(group, peer.getId().toString(), wait, answer));
+            asked.put(peer.getId().toString(),
+                    answer.orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS).exceptionally(e -> null));
+        }
+        return asked;
+    }
+
+    /** Who counts, as the leader says; null if none answers. Those that are being removed count. */
+    static Map<String, String> membersOfLeader(RaftGroup group, Duration wait) {
+        return membersOfLeader(ask(group, wait));
+    }
+
+    private static Map<String, String> membersOfLeader(Map<String, CompletableFuture<GroupMachine.Answer>> asked) {
+        return asked.values().stream().map(CompletableFuture::join)
+                .filter(answer -> answer != null && answer.role() == Role.LEADER).findFirst()
+                .map(GroupMachine.Answer::members).orElse(null);
     }
 
     private static MemberStatus status(String name, String address, GroupMachine.Answer answer, long acknowledged) {

@@ -89,9 +89,6 @@ class MembershipTest {
                 group.start(name, 2);
             }
             String leads = group.awaitOther("");
-            for (String name : group.members.keySet()) {
-                awaitCut(group, name, 0);
-            }
             String away = leads.equals("c") ? "b" : "c";
             group.children.get(away).process.destroyForcibly().waitFor();
             long last = lastIndex(away);
@@ -104,6 +101,9 @@ class MembershipTest {
             group.children.remove(away).process.destroyForcibly().waitFor();
             delete(directory.resolve(away));
             replace(group, leads, away, "d");
+            for (String name : group.members.keySet()) {
+                awaitCut(group, name, 0);
+            }
             group.history.check(group.stop());
             System.out.println(group.history.acknowledgements() + " counts acknowledged");
         }
