@@ -135,8 +135,8 @@ final class RaftMember implements Member {
     }
 
     /**
-     * Raft's server for the group closes itself when it finds that this member was removed, and says so afterwards only:
-     * opened again before that, the member would wait for a group that does not count it.
+     * Raft's server for the group closes itself when it finds that this member was removed, and says so afterwards
+     * only: opened again before that, the member would wait for a group that does not count it.
      */
     private void awaitReason() {
         RaftServer.Division its = division;
