@@ -89,7 +89,7 @@ class Machine:
         """Starts the program with bytes in memory: pairs of an address and what is there."""
         places = {name: os.path.join(self.directory, name) for name in ("qmp", "gdb", "line")}
         command = ["qemu-system-arm", "-machine", self.board, "-kernel", self.image.path, "-S", "-display", "none",
-                   "-monitor", "none", "-nodefaults", *self.extra]
+                   "-monitor", "none", "-nodefaults", "-net", "none", *self.extra]
         for name, option in (("qmp", "-qmp"), ("line", "-serial")):
             command += [option, f"unix:{places[name]},server=on,wait=off"]
         command += ["-chardev", f"socket,id=gdb,path={places['gdb']},server=on,wait=off", "-gdb", "chardev:gdb"]

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 
+import card
 import resets
 from machine import Failure
 from purse import Payer
@@ -21,19 +22,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resets", type=int, default=300, help="resets of each program that is reset")
     parser.add_argument("--seed", type=int, default=2006, help="what is random follows from it, but for times")
+    parser.add_argument("--only", action="append", help="a program to run, instead of all")
+    parser.add_argument("--packages", nargs="+", default=[], help="images of packages for the card, the API's first")
     arguments = parser.parse_args()
-    chip = "thumbv6m-none-eabi"
-    tests = {
-        name: lambda name=name, client=client: resets.run(
-            name, built("microbit", chip, name), client, arguments.resets, arguments.seed)
-        for name, client in (("purse", Payer), ("sensor_log", Reader))
+    programs = {
+        "purse": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Payer),
+        "sensor_log": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Reader),
+        "card": ("mps2-an385", "thumbv7m-none-eabi", resets.MPS2, card.of_packages(arguments.packages)),
     }
-    for name, test in tests.items():
+    for name in arguments.only or programs:
+        package, target, board, client = programs[name]
         began = time.monotonic()
         try:
-            test()
+            resets.run(name, built(package, target, name), board, client, arguments.resets, arguments.seed)
         except Failure as failure:
-            sys.exit(f"{name}: {failure}\n    again: tools/firmware-test --resets {arguments.resets} --seed {arguments.seed}")
+            sys.exit(f"{name}: {failure}\n    again: tools/firmware-test --resets {arguments.resets} "
+                     f"--seed {arguments.seed} --only {name}")
         print(f"{name}: passed in {time.monotonic() - began:.0f} seconds", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Plays with a program on a micro:bit, and resets it in the middle of what it does, or takes its power away."""
+"""Plays with a program on a board, and resets it in the middle of what it does, or takes its power away."""
 
 import random
 import time
@@ -6,7 +6,7 @@ from collections import Counter
 
 from machine import PAINT, Delays, Failure, Image, Machine, Talk
 
-RAM_START, RAM_END = 0x2000_0000, 0x2000_4000
+RAM_START = 0x2000_0000
 # Resets after which QEMU itself is ended, wherever it is, and another one goes on with the same flash.
 RESETS_A_RUN = 25
 # The function in which a program waits for a byte.
@@ -71,15 +71,26 @@ class Client:
         self.tally["cut before it was read" if is_late else "cut after its answer" if is_answered else what] += 1
 
 
+class Board:
+    """A board as QEMU has it: its name there, where its RAM ends, and the flash that outlives a loss of power."""
+
+    def __init__(self, name, ram_end, store):
+        self.name, self.ram_end, self.store = name, ram_end, store
+
+
+MICROBIT = Board("microbit", 0x2000_4000, (0x3_C000, 0x4000))
+# Its flash parts are the first 612 KB of its memory of 16 MB, after a word that says that they are there.
+MPS2 = Board("mps2-an385", 0x2040_0000, (0x2100_0000, 0x9_9000))
+
+
 class Power:
     """The power of a machine, and what its flash and its stack hold."""
 
-    def __init__(self, machine):
-        self.machine, self.losses, self.stack = machine, 0, 0
-        symbols = machine.image.symbols
-        self.store, self.store_end = symbols["_store_start"], symbols["_store_end"]
-        self.ram = machine.image.end_of_statics()
-        self.paint = bytes([PAINT]) * (RAM_END - self.ram)
+    def __init__(self, machine, board):
+        self.machine, self.board, self.losses, self.stack = machine, board, 0, 0
+        # The stack grows down from the end of RAM, 64 KB at most.
+        self.ram = max(machine.image.end_of_statics(), board.ram_end - (64 << 10))
+        self.paint = bytes([PAINT]) * (board.ram_end - self.ram)
 
     def on(self, contents=()):
         self.machine.start([*contents, (self.ram, self.paint)])
@@ -90,19 +101,19 @@ class Power:
     def lose(self):
         """Ends QEMU, and goes on with the flash as it was. Returns the address of the next instruction."""
         address = self.machine.halt()
-        contents = self.machine.read(self.store, self.store_end - self.store)
+        contents = self.machine.read(*self.board.store)
         self.look_at_stack()
         said = self.machine.rest_of_line()
         self.machine.stop()
-        self.on([(self.store, contents)])
+        self.on([(self.board.store[0], contents)])
         self.machine.buffer, self.losses = said, self.losses + 1
         return address
 
 
-def run(name, path, client_class, resets, seed):
+def run(name, path, board, client_class, resets, seed):
     """Plays until there were so many resets, and says how it went."""
-    with Machine(Image(path), "microbit") as machine:
-        power, client = Power(machine), client_class(machine, seed)
+    with Machine(Image(path), board.name) as machine:
+        power, client = Power(machine, board), client_class(machine, seed)
         power.on()
         client.begin()
         while client.resets < resets:
@@ -116,7 +127,7 @@ def run(name, path, client_class, resets, seed):
     print(f"{name}: {client.resets} resets, of which {power.losses} losses of power; {client.resets - idle} hit the "
           f"program at work, in {len(client.places) - 1} functions")
     print(f"{name}: {tally}")
-    print(f"{name}: {power.ram - RAM_START} bytes of statics, {power.stack} of stack at most")
+    print(f"{name}: {machine.image.end_of_statics() - RAM_START} bytes of statics, {power.stack} of stack at most")
     for what in client_class.EXPECTED:
         if resets >= 200 and client.tally[what] == 0:
             raise Failure(f"of {resets} resets none was `{what}`: they miss what they are to hit")

@@ -10,8 +10,7 @@ use core::{ptr, slice};
 use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
-
-use crate::register::Register;
+use norn_board::Register;
 
 const PAGE_BYTES: usize = 1024;
 const WORD_BYTES: usize = 4;

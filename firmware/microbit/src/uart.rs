@@ -5,8 +5,7 @@
 use cortex_m::asm::wfi;
 use cortex_m::interrupt::{self, InterruptNumber};
 use cortex_m::peripheral::NVIC;
-
-use crate::register::Register;
+use norn_board::{Register, Serial};
 
 // SAFETY: the registers of the chip's UART.
 const START_RECEIVING: Register = unsafe { Register::at(0x4000_2000) };
@@ -68,9 +67,10 @@ impl Uart {
         START_SENDING.write(1);
         Uart(())
     }
+}
 
-    /// Waits for a byte.
-    pub fn receive(&mut self) -> u8 {
+impl Serial for Uart {
+    fn receive(&mut self) -> u8 {
         sleep_until_received();
         // The next byte may come, and say so, as soon as this one is read.
         RECEIVED.write(0);
@@ -78,8 +78,7 @@ impl Uart {
         BYTE_IN.read() as u8
     }
 
-    /// Sends a byte, and returns when it is sent.
-    pub fn send(&mut self, byte: u8) {
+    fn send(&mut self, byte: u8) {
         SENT.write(0);
         BYTE_OUT.write(byte.into());
         while SENT.read() == 0 {}

@@ -18,9 +18,9 @@ use core::ops::Bound;
 use core::panic::PanicInfo;
 
 use cortex_m_rt::entry;
+use norn_board::line::{self, Line};
 use norn_embedded::flash::{EmbeddedNor, NorRangeError};
 use norn_embedded::index::{IndexError, LeafMap, MountError, OrderedIndex};
-use norn_microbit::line::{self, Line};
 use norn_microbit::nvmc::Nvmc;
 use norn_microbit::uart::Uart;
 

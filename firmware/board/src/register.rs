@@ -14,11 +14,13 @@ impl Register {
         Register(address)
     }
 
+    /// Reads it.
     pub fn read(&self) -> u32 {
         // SAFETY: whoever made this knows that there is a register.
         unsafe { ptr::read_volatile(self.0 as *const u32) }
     }
 
+    /// Writes it.
     pub fn write(&self, value: u32) {
         // SAFETY: as above.
         unsafe { ptr::write_volatile(self.0 as *mut u32, value) }

@@ -6,53 +6,50 @@
 use core::fmt::{self, Write};
 use core::str;
 
-use crate::uart::Uart;
+use crate::Serial;
 
-/// Most bytes of a line's text.
-pub const LINE_BYTES_MAX: usize = 96;
-
-/// The text of a line.
+/// The text of a line, of `BYTES` at most.
 #[derive(Clone)]
-pub struct Line {
-    bytes: [u8; LINE_BYTES_MAX],
+pub struct Line<const BYTES: usize = 96> {
+    bytes: [u8; BYTES],
     len: usize,
 }
 
-impl Line {
+impl<const BYTES: usize> Line<BYTES> {
     /// No text.
     pub const fn new() -> Self {
-        Line { bytes: [0; LINE_BYTES_MAX], len: 0 }
+        Line { bytes: [0; BYTES], len: 0 }
     }
 
     /// Waits for a line that is whole.
-    pub fn receive(uart: &mut Uart) -> Self {
+    pub fn receive(serial: &mut impl Serial) -> Self {
         loop {
-            while uart.receive() != b'$' {}
-            if let Some(line) = Line::receive_text(uart) {
+            while serial.receive() != b'$' {}
+            if let Some(line) = Line::receive_text(serial) {
                 return line;
             }
         }
     }
 
     /// What comes after `$`, unless it is too long or its check is wrong.
-    fn receive_text(uart: &mut Uart) -> Option<Self> {
+    fn receive_text(serial: &mut impl Serial) -> Option<Self> {
         let mut line = Line::new();
         loop {
-            match uart.receive() {
+            match serial.receive() {
                 b'*' => break,
                 byte => line.push(byte).ok()?,
             }
         }
-        let check = [uart.receive(), uart.receive()];
+        let check = [serial.receive(), serial.receive()];
         (check == line.check()).then_some(line)
     }
 
     /// Sends the line.
-    pub fn send(&self, uart: &mut Uart) {
-        uart.send(b'$');
-        self.bytes[..self.len].iter().for_each(|byte| uart.send(*byte));
-        uart.send(b'*');
-        self.check().into_iter().chain(*b"\r\n").for_each(|byte| uart.send(byte));
+    pub fn send(&self, serial: &mut impl Serial) {
+        serial.send(b'$');
+        self.bytes[..self.len].iter().for_each(|byte| serial.send(*byte));
+        serial.send(b'*');
+        self.check().into_iter().chain(*b"\r\n").for_each(|byte| serial.send(byte));
     }
 
     /// Its words, the empty ones included.
@@ -72,21 +69,21 @@ impl Line {
     }
 }
 
-impl Default for Line {
+impl<const BYTES: usize> Default for Line<BYTES> {
     fn default() -> Self {
         Line::new()
     }
 }
 
-impl Write for Line {
+impl<const BYTES: usize> Write for Line<BYTES> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         text.bytes().try_for_each(|byte| self.push(byte))
     }
 }
 
 /// Sends what `format_args!` makes; too long a line is cut.
-pub fn send(uart: &mut Uart, text: fmt::Arguments<'_>) {
-    let mut line = Line::new();
+pub fn send(serial: &mut impl Serial, text: fmt::Arguments<'_>) {
+    let mut line = Line::<96>::new();
     let _ = line.write_fmt(text);
-    line.send(uart);
+    line.send(serial);
 }
