@@ -4,13 +4,14 @@ PREFIX = /usr/local
 CARD = out/wallet.card
 SEED = 2006
 
-.PHONY: help run install test test-java test-long crash-faults bench lab bobc hot compare size lint
+.PHONY: help run install test test-java firmware-test test-long crash-faults bench lab bobc hot compare size lint
 
 help:
 	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
 	@echo "make test       every test that ends in minutes"
 	@echo "make install PREFIX=DIR [TARGET=thumbv7em-none-eabi]  the C library: header, static library, CMake package, pkg-config file"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
+	@echo "make firmware-test  of these, the programs for boards that QEMU emulates, with hundreds of resets"
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make crash-faults  puts known faults back into copies of java/sas, and shows that the crash harness finds each: about ten minutes"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
@@ -36,9 +37,13 @@ test: test-java
 	cargo test --locked --workspace
 	cargo test --locked -p norn-cli --features arrow,plots log
 	cargo test --locked -p norn-ordered-index --features postcard,zerocopy --test typed_keys
+	tools/firmware-test
 
 test-java:
 	tools/test-java
+
+firmware-test:
+	tools/firmware-test
 
 test-long:
 	@tools/ensure-rust thumbv7em-none-eabi
@@ -47,6 +52,7 @@ test-long:
 	@$(if $(NORN_TRACES),,echo "NOT RUN: the figures of MiBench's traces; NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst, runs them")
 	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000 -Dreplica.rounds=60 -Dreplica.five=60
 	tools/crash-faults
+	tools/firmware-test --resets 5000
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
 	tools/fuzz index_image 300
@@ -95,3 +101,4 @@ lint:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 	tools/check-no-std
 	tools/size --stack
+	tools/firmware-test --lint

@@ -1,0 +1,45 @@
+"""Runs the programs for boards under QEMU, and compares all that they answer with models of their own."""
+
+import argparse
+import os
+import sys
+import time
+
+import card
+import resets
+from machine import Failure
+from purse import Payer
+from sensor_log import Reader
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def built(package, target, name):
+    return os.path.join(HERE, "..", package, "target", target, "release", name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--resets", type=int, default=300, help="resets of each program that is reset")
+    parser.add_argument("--seed", type=int, default=2006, help="what is random follows from it, but for times")
+    parser.add_argument("--only", action="append", help="a program to run, instead of all")
+    parser.add_argument("--packages", nargs="+", default=[], help="images of packages for the card, the API's first")
+    arguments = parser.parse_args()
+    programs = {
+        "purse": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Payer),
+        "sensor_log": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Reader),
+        "card": ("mps2-an385", "thumbv7m-none-eabi", resets.MPS2, card.of_packages(arguments.packages)),
+    }
+    for name in arguments.only or programs:
+        package, target, board, client = programs[name]
+        began = time.monotonic()
+        try:
+            resets.run(name, built(package, target, name), board, client, arguments.resets, arguments.seed)
+        except Failure as failure:
+            sys.exit(f"{name}: {failure}\n    again: tools/firmware-test --resets {arguments.resets} "
+                     f"--seed {arguments.seed} --only {name}")
+        print(f"{name}: passed in {time.monotonic() - began:.0f} seconds", flush=True)
+
+
+if __name__ == "__main__":
+    main()
