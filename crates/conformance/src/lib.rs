@@ -2,7 +2,7 @@
 //!
 //! - **Ports**: [`check_nor`] and [`check_nand`] try a driver for a part of your own, and report of each rule of the
 //!   contract whether the driver keeps it. They need no `std` and no allocation, so that they run on the board that has
-//!   the part; from C, `norn_nor_check` does the same.
+//!   the part.
 //! - **Simulators**, with the feature `std`: [`check_nor_cuts`] tries what a simulated part does when the power fails.
 //! - **Formats**, with the feature `std`: [`Sweep`] cuts the power at every operation of a call, in every shape that a
 //!   cut may leave, again during recovery, and once more before the next boot; [`seeds`] gives random tests their

@@ -513,7 +513,7 @@ fn a_simulator_that_does_more_is_found_by_the_rule_that_it_breaks() {
     }
 }
 
-/// The shapes beyond the contract are beyond it, by the rules that `docs/porting.md` names.
+/// The shapes beyond the contract are beyond it, each by one rule.
 #[test]
 fn shapes_beyond_the_contract_break_the_rules_that_they_are_to_break() {
     let sim = NorSim::new(catalogue::limited_test_part(6, 512, 8, Reprogramming::Once));
