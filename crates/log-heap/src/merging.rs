@@ -25,6 +25,9 @@ const MOVES_MAX: usize = 16;
 /// Map nodes that are written anew for them.
 const NODES_MAX: usize = 20;
 
+/// Whether a visit goes on.
+type Visited<D> = Result<bool, StoreError<<D as Nor>::Error>>;
+
 /// Owners, and where the map is to lead for each.
 #[derive(Clone, Copy)]
 pub(crate) struct Moves {
@@ -204,7 +207,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     fn visit_live(
         &mut self,
         unit: EraseUnit,
-        visit: &mut dyn FnMut(&mut Self, Sector) -> Result<bool, StoreError<D::Error>>,
+        visit: &mut dyn FnMut(&mut Self, Sector) -> Visited<D>,
     ) -> Result<bool, StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
         let end = geometry.start(unit).offset(geometry.unit_granules);

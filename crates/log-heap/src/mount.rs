@@ -7,7 +7,7 @@
 //! 3. walks the map and counts what is live in each unit;
 //! 4. begins a new log, whose head holds what was read. From its `End` on the next mount sees the same;
 //! 5. writes anew what was in doubt: the object whose tail was appended to, and the nodes above the owner. The new
-//!    root's record settles it;
+//!    root's record settles it. Where hardly a unit is free, another unit is [merged](crate::merging) in the same step;
 //! 6. if appends were recorded no more, seals each tail that was not known to be complete, leaf by leaf. The log says
 //!    which leaf it is at; one in which a sweep was cut is written anew instead;
 //! 7. undoes the transaction that was open;

@@ -198,7 +198,7 @@ fn no_bit_of_an_image_is_a_wrong_value() {
 
 /// Where the bits of objects are: of what the map leads to, or led to before.
 fn object_bits(image: &NorSim) -> Vec<u32> {
-    let part = image.spec().part.clone();
+    let part = image.spec().part;
     let geometry = Geometry::of(&part).unwrap().with_detection(ErrorDetection::On);
     let (granule, mut bits) = (geometry.granule_bytes, Vec::new());
     for unit in (0..part.unit_count).map(EraseUnit) {
