@@ -1,7 +1,8 @@
 /*
- * Norn for C: persistent objects on NOR flash, in a heap that survives a loss of power at any instant.
+ * Norn for C: data structures on NOR flash that survive a loss of power at any instant. A heap of persistent objects
+ * (norn_heap_...), and an ordered index, which is a sorted map from keys to values (norn_index_...).
  *
- * An object is a number of fields of fixed widths, an array elements of one width. Each has a reference, a number that
+ * Heap. An object is a number of fields of fixed widths, an array elements of one width. Each has a reference, a number that
  * may be kept in a field. Every call is atomic: after a loss of power a mount finds what was acknowledged, and what was
  * in flight whole or absent. norn_heap_begin and norn_heap_commit make any number of calls one.
  *
@@ -14,14 +15,26 @@
  *         if (error == NORN_OK) error = norn_heap_mount(&heap, &config);
  *     }
  *
+ * Index. Keys have one width and values another, both of the caller's choice; keys sort as bytes. Each change is atomic
+ * and durable; norn_index_apply makes several one. A cursor walks through a range of keys from either end. An index
+ * needs a part of its own, or a range of a part, whose program units may be programmed any number of times: serial NOR.
+ *
+ *     static struct norn_index index;
+ *     static struct norn_index_cursor cursor;
+ *     const struct norn_index_config config = {.nor = &nor, .key_bytes = 4, .value_bytes = 2};
+ *     int error = norn_index_mount(&index, &config);     // and norn_index_format at the first start
+ *     if (error == NORN_OK) error = norn_index_put(&index, key, value);
+ *     if (error == NORN_OK) error = norn_index_range(&index, &cursor, from, to);
+ *     while (error >= 0 && (error = norn_index_next(&index, &cursor, key, value)) == 1) use(key, value);
+ *
  * Memory. All state is in the handle and in the memory that the caller gives; nothing is allocated, and the library has
  * no variables of its own. No call recurses.
  *
  * Errors. Calls return NORN_OK, which is 0, or a negative number of enum norn_error. A call that fails has no effect,
- * except where it is said. norn_heap_failure tells more. After NORN_ERROR_DEVICE the heap is halted: unmount and mount
- * it, which settles what was in flight.
+ * except where it is said. norn_heap_failure and norn_index_failure tell more. After NORN_ERROR_DEVICE the heap or index
+ * is halted: unmount and mount it, which settles what was in flight.
  *
- * Costs are stated in what the part does. A look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
+ * Costs are stated in what the part does. Of a heap, a look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
  * and 65,536 objects), an entry and up to nine program units. A map change programs a program unit for each level, and
  * at times a node of up to 100 bytes. Any call that programs may first reclaim units: an erase each, and what is in use
  * in them is copied. norn_heap_reclaim_step does that ahead of time.
@@ -85,23 +98,25 @@
 enum norn_error {
     // Done.
     NORN_OK = 0,
-    // The device failed: a function of `struct norn_nor` did not return 0. The heap is halted: unmount and mount it.
+    // The device failed: a function of `struct norn_nor` did not return 0. What is mounted is halted:
+    // unmount and mount it.
     NORN_ERROR_DEVICE = -1,
-    // The flash holds something that no sequence of calls and power cuts leaves there. The heap may be halted.
+    // The flash holds something that no sequence of calls and power cuts leaves there. It may be halted.
     NORN_ERROR_CORRUPTED = -2,
     // No room.
     NORN_ERROR_FULL = -3,
-    // An earlier call failed on the device: unmount and mount the heap.
+    // An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
-    // The part holds no heap: it is blank or foreign, or formatting was cut short.
+    // The part holds no heap, or no index: it is blank or foreign, or formatting was cut short.
     NORN_ERROR_NOT_FORMATTED = -5,
-    // The heap on the part is of another version of the format.
+    // What is on the part is of another version of the format.
     NORN_ERROR_VERSION = -6,
-    // The heap on the part was made for another geometry.
+    // What is on the part was made for another geometry, or an index for other widths.
     NORN_ERROR_GEOMETRY = -7,
     // `struct norn_nor` describes no possible part.
     NORN_ERROR_PART = -8,
-    // A possible part that the heap cannot use: too few units, or units that are too small.
+    // A possible part that cannot be used so: too few units, units that are too small, or words that are programmed
+    // once where an index needs more.
     NORN_ERROR_UNSUITABLE = -9,
     // The memory given is too small; `limit` of the failure is the bytes needed.
     NORN_ERROR_MEMORY = -10,
@@ -119,9 +134,10 @@ enum norn_error {
     NORN_ERROR_MEMORY_TAKEN = -16,
     // The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
     NORN_ERROR_STALE = -17,
-    // An index past the last; `limit` is the number of fields or elements.
+    // A number past the last one of a field, an element or a choice; `limit` is how many there are.
     NORN_ERROR_RANGE = -18,
-    // A number of bytes that is not the width of the field or element, which is `limit`.
+    // A number of bytes that is not the width of the field or element, which is `limit`; or of a key or value that is
+    // none or more than `limit`.
     NORN_ERROR_WIDTH = -19,
     // An object where an array is needed, or the other way round.
     NORN_ERROR_KIND = -20,
@@ -139,7 +155,7 @@ enum norn_error {
     NORN_ERROR_NO_TRANSACTION = -26,
     // An earlier failure has undone the transaction: call `norn_heap_abort`.
     NORN_ERROR_ABORTED = -27,
-    // The transaction is larger than the heap can note.
+    // The transaction is larger than the heap can note, or there are more changes than `limit`.
     NORN_ERROR_TRANSACTION_TOO_LARGE = -28,
     // The free units have no room for a collection's marks; `limit` is the number of references that it has to mark.
     NORN_ERROR_TOO_MANY_OBJECTS = -29,
@@ -175,8 +191,8 @@ struct norn_heap {
 // count bytes from the part's first one.
 //
 // What the library promises: ranges lie within the part; programs begin and end on borders of program units; no
-// program asks for a 0 to become a 1. The heap programs each program unit at most once between two erases, whatever
-// `reprogramming` says.
+// program asks for a 0 to become a 1. A heap programs each program unit at most once between two erases, whatever
+// `reprogramming` says; an index does so any number of times.
 //
 // What the part has to keep: an erase sets all bits of a unit; a program clears the bits that are 0 in the bytes;
 // what was acknowledged outlives a loss of power. One that is cut by a loss of power, or fails, may have done its
@@ -331,7 +347,7 @@ extern "C" {
 
 // The text of an error in English, without a full stop; never NULL.
 //
-// Cost: a table of some 1.3 KB of read-only memory where it is called.
+// Cost: a table of some 1.5 KB of read-only memory where it is called.
 const char *norn_error_text(int error);
 
 // Bytes of memory that the heap on a part of so many erase units needs, beside its handle: `NORN_HEAP_BYTES` as a
