@@ -65,14 +65,3 @@ int file_nor_open(struct norn_nor *nor, const char *path) {
 void file_nor_close(struct norn_nor *nor) {
     fclose(nor->context);
 }
-
-int file_nor_mount(struct norn_heap *heap, const struct norn_nor *nor) {
-    static uint32_t memory[NORN_HEAP_BYTES(FILE_NOR_UNITS) / 4];
-    const struct norn_heap_config config = {.nor = nor, .memory = memory, .memory_bytes = sizeof memory};
-    int error = norn_heap_mount(heap, &config);
-    if (error == NORN_ERROR_NOT_FORMATTED) {
-        error = norn_heap_format(heap, &config);
-        if (error == NORN_OK) error = norn_heap_mount(heap, &config);
-    }
-    return error;
-}

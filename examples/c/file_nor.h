@@ -1,4 +1,5 @@
-/* A NOR part in a file, for programs on a host: 64 units of 2 KB whose 8-byte words are programmed once, as an STM32L4. */
+/* A NOR part in a file, for programs on a host: 64 units of 2 KB whose 8-byte words are programmed once, as an STM32L4.
+   It can do more: a program that sets `reprogramming` to NORN_REPROGRAMMING_UNLIMITED has a serial NOR part. */
 #ifndef FILE_NOR_H
 #define FILE_NOR_H
 
@@ -12,8 +13,5 @@ enum { FILE_NOR_UNITS = 64, FILE_NOR_UNIT_BYTES = 2048, FILE_NOR_PROGRAM_UNIT = 
 int file_nor_open(struct norn_nor *nor, const char *path);
 
 void file_nor_close(struct norn_nor *nor);
-
-/* Mounts the heap on a part, which it formats if there is none. Returns NORN_OK or an error. */
-int file_nor_mount(struct norn_heap *heap, const struct norn_nor *nor);
 
 #endif

@@ -84,6 +84,18 @@ static int32_t amount_of(const char *text) {
     return *end == '\0' && amount > -1000000000 && amount < 1000000000 ? (int32_t)amount : 0;
 }
 
+/* Mounts the heap on a part, which it formats if there is none. */
+static int mount(struct norn_heap *heap, const struct norn_nor *nor) {
+    static uint32_t memory[NORN_HEAP_BYTES(FILE_NOR_UNITS) / 4];
+    const struct norn_heap_config config = {.nor = nor, .memory = memory, .memory_bytes = sizeof memory};
+    int error = norn_heap_mount(heap, &config);
+    if (error == NORN_ERROR_NOT_FORMATTED) {
+        error = norn_heap_format(heap, &config);
+        if (error == NORN_OK) error = norn_heap_mount(heap, &config);
+    }
+    return error;
+}
+
 /* Does what the command line asks for. Returns 1 if that cannot be, else what the heap returned. */
 static int serve(struct purse *purse, int argc, char **argv) {
     int error = NORN_OK;
@@ -112,7 +124,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
         return 1;
     }
-    error = file_nor_mount(&heap, &nor);
+    error = mount(&heap, &nor);
     if (error == NORN_OK) {
         error = open_purse(&purse, &heap);
         if (error == NORN_OK) error = serve(&purse, argc, argv);

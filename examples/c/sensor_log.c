@@ -1,10 +1,12 @@
 /*
- * A sensor log: the last 256 readings in a ring, each appended atomically.
+ * A sensor log: readings by the second in which they were taken, each durable when it is appended. When the part is
+ * full, the oldest make room for the newest.
  *
- *     sensor_log FILE add COUNT     appends so many readings
- *     sensor_log FILE show COUNT    shows the last ones: number, seconds, value
+ *     sensor_log FILE add COUNT     takes so many readings, one a minute
+ *     sensor_log FILE show COUNT    shows the last ones: second, value
+ *     sensor_log FILE mean FROM TO  the mean of the readings from second FROM on and before second TO
  *
- * Between the readings there is time: norn_heap_reclaim_step is called then, so that an append need not erase.
+ * Between the readings there is time: norn_index_reclaim_step is called then, so that an append need not erase.
  *
  * Build: cc -std=c99 sensor_log.c file_nor.c $(pkg-config --cflags --libs norn) -o sensor_log
  */
@@ -14,119 +16,128 @@
 
 #include "file_nor.h"
 
-enum { READINGS = 256 };
+enum { KEY_BYTES = 4, PERIOD_SECONDS = 60 };
 
-/* The fields of the log, an object: how many readings there ever were, and the ring, an array. */
-enum { LOG_COUNT, LOG_RING, LOG_FIELDS };
+/* A second as a key: keys sort as bytes, so the most significant one comes first. */
+struct key {
+    uint8_t bytes[KEY_BYTES];
+};
 
-/* An element of the ring, as this machine lays it out: another reads it only if it does the same. */
-struct reading {
-    uint32_t seconds;
+static struct key key_of(uint32_t second) {
+    struct key key;
+    for (int i = 0; i < KEY_BYTES; i++) key.bytes[i] = (uint8_t)(second >> (8 * (KEY_BYTES - 1 - i)));
+    return key;
+}
+
+static uint32_t second_of(const struct key *key) {
+    uint32_t second = 0;
+    for (int i = 0; i < KEY_BYTES; i++) second = second << 8 | key->bytes[i];
+    return second;
+}
+
+static int mount(struct norn_index *log, const struct norn_nor *nor) {
+    const struct norn_index_config config = {
+        .nor = nor, .key_bytes = KEY_BYTES, .value_bytes = sizeof(int32_t), .order = NORN_ORDER_ASCENDING};
+    int error = norn_index_mount(log, &config);
+    if (error == NORN_ERROR_NOT_FORMATTED) {
+        error = norn_index_format(log, &config);
+        if (error == NORN_OK) error = norn_index_mount(log, &config);
+    }
+    return error;
+}
+
+/* The second of the next reading: after that of the last one. */
+static int next_second(struct norn_index *log, uint32_t *second) {
+    struct norn_index_cursor cursor;
+    struct key last;
     int32_t value;
-};
-
-struct sensor_log {
-    struct norn_heap *heap;
-    norn_ref object;
-    norn_ref ring;
-    uint32_t count;
-};
-
-static int create_log(struct norn_heap *heap, norn_ref *object) {
-    norn_ref ring;
-    int error = norn_heap_begin(heap);
-    if (error != NORN_OK) return error;
-    if ((error = norn_heap_create(heap, LOG_FIELDS, 4, object)) != NORN_OK) return error;
-    if ((error = norn_heap_create_array(heap, READINGS, sizeof(struct reading), &ring)) != NORN_OK) return error;
-    if ((error = norn_heap_put_field(heap, *object, LOG_RING, &ring, 4)) != NORN_OK) return error;
-    if ((error = norn_heap_set_root(heap, "log", *object)) != NORN_OK) return error;
-    return norn_heap_commit(heap);
+    int found = norn_index_range(log, &cursor, NULL, NULL);
+    if (found == NORN_OK) found = norn_index_previous(log, &cursor, &last, &value);
+    *second = found == 1 ? second_of(&last) + PERIOD_SECONDS : 0;
+    return found < 0 ? found : NORN_OK;
 }
 
-static int open_log(struct sensor_log *log, struct norn_heap *heap) {
-    int error = norn_heap_root(heap, "log", &log->object);
-    log->heap = heap;
-    if (error == NORN_OK && log->object == 0) error = create_log(heap, &log->object);
-    if (error != NORN_OK) return error;
-    if ((error = norn_heap_get_field(heap, log->object, LOG_COUNT, &log->count, 4)) != NORN_OK) return error;
-    return norn_heap_get_field(heap, log->object, LOG_RING, &log->ring, 4);
-}
-
-/* The reading counts once the number of readings says so. Until then its place in the ring held the oldest one, or
-   none; so both changes are one transaction. */
-static int append(struct sensor_log *log, const struct reading *reading) {
-    uint32_t count = log->count + 1;
-    int error = norn_heap_begin(log->heap);
-    if (error != NORN_OK) return error;
-    error = norn_heap_array_store(log->heap, log->ring, log->count % READINGS, reading, sizeof *reading);
-    if (error != NORN_OK) return error;
-    if ((error = norn_heap_put_field(log->heap, log->object, LOG_COUNT, &count, 4)) != NORN_OK) return error;
-    if ((error = norn_heap_commit(log->heap)) != NORN_OK) return error;
-    log->count = count;
-    return NORN_OK;
-}
-
-/* Does housekeeping while there is nothing else to do. Units of less than half a unit's rubbish are left alone. */
-static int use_idle_time(struct norn_heap *heap) {
-    int steps = norn_heap_reclaim_step(heap, FILE_NOR_UNIT_BYTES / 2);
-    return steps < 0 ? steps : NORN_OK;
-}
-
-static int add(struct sensor_log *log, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        struct reading reading;
-        int error;
-        reading.seconds = log->count * 60;
-        reading.value = (int32_t)(log->count * 37 % 101) - 50; /* where the board reads its sensor */
-        if ((error = append(log, &reading)) != NORN_OK) return error;
-        if ((error = use_idle_time(log->heap)) != NORN_OK) return error;
+static int add(struct norn_index *log, uint32_t count) {
+    uint32_t second;
+    int error = next_second(log, &second);
+    for (uint32_t i = 0; i < count && error >= 0; i++, second += PERIOD_SECONDS) {
+        struct key key = key_of(second);
+        int32_t value = (int32_t)(second / PERIOD_SECONDS * 37 % 101) - 50; /* where the board reads its sensor */
+        error = norn_index_insert_in_ring(log, &key, &value, NULL);
+        if (error == NORN_OK) error = norn_index_reclaim_step(log); /* where the board would wait */
     }
-    return NORN_OK;
+    return error < 0 ? error : NORN_OK;
 }
 
-static uint32_t kept(const struct sensor_log *log) {
-    return log->count < READINGS ? log->count : READINGS;
+static int add_and_tell(struct norn_index *log, uint32_t count) {
+    uint32_t readings;
+    int error = add(log, count);
+    if (error == NORN_OK) error = norn_index_count(log, &readings);
+    if (error == NORN_OK) printf("%lu readings\n", (unsigned long)readings);
+    return error;
 }
 
-static int show(const struct sensor_log *log, uint32_t count) {
-    if (count > kept(log)) count = kept(log);
-    for (uint32_t number = log->count - count; number < log->count; number++) {
-        struct reading reading;
-        int error = norn_heap_array_read(log->heap, log->ring, number % READINGS, &reading, sizeof reading);
-        if (error != NORN_OK) return error;
-        printf("%lu %lu %ld\n", (unsigned long)number, (unsigned long)reading.seconds, (long)reading.value);
+/* Goes back by so many readings, then forwards from there. */
+static int show(struct norn_index *log, uint32_t count) {
+    struct norn_index_cursor cursor;
+    struct key key = key_of(0), first = key;
+    int32_t value;
+    int found = norn_index_range(log, &cursor, NULL, NULL);
+    for (uint32_t i = 0; i < count && found >= 0; i++) {
+        found = norn_index_previous(log, &cursor, &key, &value);
+        if (found != 1) break;
+        first = key;
     }
-    return NORN_OK;
+    if (found >= 0) found = norn_index_range(log, &cursor, count ? &first : NULL, NULL);
+    while (count-- > 0 && found >= 0 && (found = norn_index_next(log, &cursor, &key, &value)) == 1) {
+        printf("%lu %ld\n", (unsigned long)second_of(&key), (long)value);
+    }
+    return found < 0 ? found : NORN_OK;
 }
 
-static int serve(struct sensor_log *log, const char *what, uint32_t count) {
-    int error;
-    if (strcmp(what, "show") == 0) return show(log, count);
-    if ((error = add(log, count)) != NORN_OK) return error;
-    if (log->count == 0) return NORN_OK;
-    printf("%lu readings, number %lu to %lu\n", (unsigned long)kept(log), (unsigned long)(log->count - kept(log)),
-           (unsigned long)log->count - 1);
-    return NORN_OK;
+static int show_mean(struct norn_index *log, uint32_t from, uint32_t to) {
+    struct norn_index_cursor cursor;
+    struct key key = key_of(from), end = key_of(to);
+    int32_t value;
+    int64_t sum = 0, count = 0;
+    int found = norn_index_range(log, &cursor, &key, &end);
+    while (found >= 0 && (found = norn_index_next(log, &cursor, &key, &value)) == 1) {
+        sum += value;
+        count++;
+    }
+    if (found == 0 && count == 0) printf("no readings\n");
+    if (found == 0 && count > 0) printf("mean %ld of %ld\n", (long)(sum / count), (long)count);
+    return found < 0 ? found : NORN_OK;
+}
+
+static int serve(struct norn_index *log, int argc, char **argv) {
+    uint32_t number = (uint32_t)strtoul(argv[3], NULL, 10);
+    if (argc == 5) return show_mean(log, number, (uint32_t)strtoul(argv[4], NULL, 10));
+    return strcmp(argv[2], "show") == 0 ? show(log, number) : add_and_tell(log, number);
+}
+
+static int is_understood(int argc, char **argv) {
+    if (argc == 5) return strcmp(argv[2], "mean") == 0;
+    return argc == 4 && (strcmp(argv[2], "add") == 0 || strcmp(argv[2], "show") == 0);
 }
 
 int main(int argc, char **argv) {
-    static struct norn_heap heap;
+    static struct norn_index log;
     struct norn_nor nor;
-    struct sensor_log log;
     int error, last;
-    if (argc != 4 || (strcmp(argv[2], "add") != 0 && strcmp(argv[2], "show") != 0)) {
-        fprintf(stderr, "usage: sensor_log FILE add|show COUNT\n");
+    if (!is_understood(argc, argv)) {
+        fprintf(stderr, "usage: sensor_log FILE add|show COUNT, or sensor_log FILE mean FROM TO\n");
         return 2;
     }
     if (file_nor_open(&nor, argv[1]) != 0) {
         fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
         return 1;
     }
-    error = file_nor_mount(&heap, &nor);
+    nor.reprogramming = NORN_REPROGRAMMING_UNLIMITED; /* an index takes serial NOR */
+    error = mount(&log, &nor);
     if (error == NORN_OK) {
-        error = open_log(&log, &heap);
-        if (error == NORN_OK) error = serve(&log, argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
-        last = norn_heap_unmount(&heap);
+        error = serve(&log, argc, argv);
+        last = norn_index_unmount(&log);
         if (error == NORN_OK) error = last;
     }
     file_nor_close(&nor);

@@ -1,7 +1,8 @@
 /*
- * Norn for C: persistent objects on NOR flash, in a heap that survives a loss of power at any instant.
+ * Norn for C: data structures on NOR flash that survive a loss of power at any instant. A heap of persistent objects
+ * (norn_heap_...), and an ordered index, which is a sorted map from keys to values (norn_index_...).
  *
- * An object is a number of fields of fixed widths, an array elements of one width. Each has a reference, a number that
+ * Heap. An object is a number of fields of fixed widths, an array elements of one width. Each has a reference, a number that
  * may be kept in a field. Every call is atomic: after a loss of power a mount finds what was acknowledged, and what was
  * in flight whole or absent. norn_heap_begin and norn_heap_commit make any number of calls one.
  *
@@ -14,14 +15,26 @@
  *         if (error == NORN_OK) error = norn_heap_mount(&heap, &config);
  *     }
  *
+ * Index. Keys have one width and values another, both of the caller's choice; keys sort as bytes. Each change is atomic
+ * and durable; norn_index_apply makes several one. A cursor walks through a range of keys from either end. An index
+ * needs a part of its own, or a range of a part, whose program units may be programmed any number of times: serial NOR.
+ *
+ *     static struct norn_index index;
+ *     static struct norn_index_cursor cursor;
+ *     const struct norn_index_config config = {.nor = &nor, .key_bytes = 4, .value_bytes = 2};
+ *     int error = norn_index_mount(&index, &config);     // and norn_index_format at the first start
+ *     if (error == NORN_OK) error = norn_index_put(&index, key, value);
+ *     if (error == NORN_OK) error = norn_index_range(&index, &cursor, from, to);
+ *     while (error >= 0 && (error = norn_index_next(&index, &cursor, key, value)) == 1) use(key, value);
+ *
  * Memory. All state is in the handle and in the memory that the caller gives; nothing is allocated, and the library has
  * no variables of its own. No call recurses.
  *
  * Errors. Calls return NORN_OK, which is 0, or a negative number of enum norn_error. A call that fails has no effect,
- * except where it is said. norn_heap_failure tells more. After NORN_ERROR_DEVICE the heap is halted: unmount and mount
- * it, which settles what was in flight.
+ * except where it is said. norn_heap_failure and norn_index_failure tell more. After NORN_ERROR_DEVICE the heap or index
+ * is halted: unmount and mount it, which settles what was in flight.
  *
- * Costs are stated in what the part does. A look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
+ * Costs are stated in what the part does. Of a heap, a look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
  * and 65,536 objects), an entry and up to nine program units. A map change programs a program unit for each level, and
  * at times a node of up to 100 bytes. Any call that programs may first reclaim units: an erase each, and what is in use
  * in them is copied. norn_heap_reclaim_step does that ahead of time.
@@ -54,33 +67,56 @@
 #define NORN_HEAP_POINTERS 20
 
 // Words that fit into `struct norn_heap`, beside its pointers.
-#define NORN_HEAP_WORDS 76
+#define NORN_HEAP_WORDS 38
 
 // Longest name of a root in bytes, without the zero at its end.
 #define NORN_NAME_BYTES_MAX 32
+
+// Most bytes of a key of an index.
+#define NORN_INDEX_KEY_BYTES_MAX 32
+
+// Most bytes of a value of an index.
+#define NORN_INDEX_VALUE_BYTES_MAX 94
+
+// For `order` of `struct norn_index_config`: keys come in any order.
+#define NORN_ORDER_ANY 0
+
+// For `order` of `struct norn_index_config`: most keys come in ascending order, as those of a log.
+#define NORN_ORDER_ASCENDING 1
+
+// Pointers that fit into `struct norn_index`, beside its words.
+#define NORN_INDEX_POINTERS 16
+
+// Words that fit into `struct norn_index`, beside its pointers.
+#define NORN_INDEX_WORDS 18
+
+// Words that fit into `struct norn_index_cursor`.
+#define NORN_CURSOR_WORDS 18
 
 // What calls return: 0, or one of these, all of which are negative. A call that fails has had no effect, except where
 // it is said.
 enum norn_error {
     // Done.
     NORN_OK = 0,
-    // The device failed: a function of `struct norn_nor` did not return 0. The heap is halted: unmount and mount it.
+    // The device failed: a function of `struct norn_nor` did not return 0. What is mounted is halted:
+    // unmount and mount it.
     NORN_ERROR_DEVICE = -1,
-    // The flash holds something that no sequence of calls and power cuts leaves there. The heap may be halted.
+    // The flash holds something that no sequence of calls and power cuts leaves there. It may be halted.
     NORN_ERROR_CORRUPTED = -2,
     // No room.
     NORN_ERROR_FULL = -3,
-    // An earlier call failed on the device: unmount and mount the heap.
+    // An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
-    // The part holds no heap: it is blank or foreign, or formatting was cut short.
+    // The part holds no heap, or no index: it is blank or foreign, or formatting was cut short.
     NORN_ERROR_NOT_FORMATTED = -5,
-    // The heap on the part is of another version of the format.
+    // What is on the part is of another version of the format.
     NORN_ERROR_VERSION = -6,
-    // The heap on the part was made for another geometry.
+    // What is on the part was made for another geometry, or an index for other widths.
     NORN_ERROR_GEOMETRY = -7,
     // `struct norn_nor` describes no possible part.
     NORN_ERROR_PART = -8,
-    // A possible part that the heap cannot use: too few units, or units that are too small.
+    // A possible part that cannot be used so: too few units, units that are too small, or words that are programmed
+    // once where an index needs more.
     NORN_ERROR_UNSUITABLE = -9,
     // The memory given is too small; `limit` of the failure is the bytes needed.
     NORN_ERROR_MEMORY = -10,
@@ -98,9 +134,10 @@ enum norn_error {
     NORN_ERROR_MEMORY_TAKEN = -16,
     // The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
     NORN_ERROR_STALE = -17,
-    // An index past the last; `limit` is the number of fields or elements.
+    // A number past the last one of a field, an element or a choice; `limit` is how many there are.
     NORN_ERROR_RANGE = -18,
-    // A number of bytes that is not the width of the field or element, which is `limit`.
+    // A number of bytes that is not the width of the field or element, which is `limit`; or of a key or value that is
+    // none or more than `limit`.
     NORN_ERROR_WIDTH = -19,
     // An object where an array is needed, or the other way round.
     NORN_ERROR_KIND = -20,
@@ -118,12 +155,20 @@ enum norn_error {
     NORN_ERROR_NO_TRANSACTION = -26,
     // An earlier failure has undone the transaction: call `norn_heap_abort`.
     NORN_ERROR_ABORTED = -27,
-    // The transaction is larger than the heap can note.
+    // The transaction is larger than the heap can note, or there are more changes than `limit`.
     NORN_ERROR_TRANSACTION_TOO_LARGE = -28,
     // The free units have no room for a collection's marks; `limit` is the number of references that it has to mark.
     NORN_ERROR_TOO_MANY_OBJECTS = -29,
     // A check has found something, and reported it.
     NORN_ERROR_VIOLATION = -30,
+    // The key to insert is there already.
+    NORN_ERROR_KEY_EXISTS = -31,
+    // The key is not there.
+    NORN_ERROR_KEY_ABSENT = -32,
+    // A ring is full, and the key would be the first one to drop.
+    NORN_ERROR_BELOW_RING = -33,
+    // The cursor was not begun on this index, or in an earlier mount.
+    NORN_ERROR_CURSOR = -34,
 };
 
 // What a tracing function uses: it is valid until that function returns.
@@ -136,7 +181,7 @@ struct norn_heap {
     // The library's.
     void *opaque_pointers[NORN_HEAP_POINTERS];
     // The library's.
-    uint32_t opaque_words[NORN_HEAP_WORDS];
+    uint64_t opaque_words[NORN_HEAP_WORDS];
 };
 
 // A NOR flash part, or a range of whole erase units of one: what it is, and functions that reach it.
@@ -146,8 +191,8 @@ struct norn_heap {
 // count bytes from the part's first one.
 //
 // What the library promises: ranges lie within the part; programs begin and end on borders of program units; no
-// program asks for a 0 to become a 1. The heap programs each program unit at most once between two erases, whatever
-// `reprogramming` says.
+// program asks for a 0 to become a 1. A heap programs each program unit at most once between two erases, whatever
+// `reprogramming` says; an index does so any number of times.
 //
 // What the part has to keep: an erase sets all bits of a unit; a program clears the bits that are 0 in the bytes;
 // what was acknowledged outlives a loss of power. One that is cut by a loss of power, or fails, may have done its
@@ -259,13 +304,50 @@ struct norn_collected {
 // Takes what a check found: an address on the part, and words, `what_bytes` bytes without a zero at the end.
 typedef void (*norn_report)(void *context, uint32_t address, const char *what, size_t what_bytes);
 
+// The handle of an index: the caller's memory for all its state. Zero it before it is mounted for the first time, as a
+// static variable is. It must not be moved or copied while it is mounted. 208 bytes where pointers have 32 bits.
+struct norn_index {
+    // The library's.
+    void *opaque_pointers[NORN_INDEX_POINTERS];
+    // The library's.
+    uint64_t opaque_words[NORN_INDEX_WORDS];
+};
+
+// What an index is mounted or formatted with. The structure is copied.
+struct norn_index_config {
+    // The part: one whose program units may be programmed any number of times, `NORN_REPROGRAMMING_UNLIMITED`.
+    const struct norn_nor *nor;
+    // Bytes of a key, from 1 to `NORN_INDEX_KEY_BYTES_MAX`.
+    uint32_t key_bytes;
+    // Bytes of a value, up to `NORN_INDEX_VALUE_BYTES_MAX`; 0 for a set of keys.
+    uint32_t value_bytes;
+    // For a format, what the index is laid out for: `NORN_ORDER_ANY` or `NORN_ORDER_ASCENDING`. Both work with keys in
+    // any order.
+    uint32_t order;
+};
+
+// A change of an index among several.
+struct norn_change {
+    // The key.
+    const void *key;
+    // Its new value, or NULL to take the key away if it is there. For values of 0 bytes any other pointer.
+    const void *value;
+};
+
+// What is left of a range of keys: the caller's memory, which `norn_index_range` fills. It may be copied, and needs no
+// end. A change of the index does not disturb it. It is of the mount in which it was made. 144 bytes.
+struct norn_index_cursor {
+    // The library's.
+    uint64_t opaque_words[NORN_CURSOR_WORDS];
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
 // The text of an error in English, without a full stop; never NULL.
 //
-// Cost: a table of some 1.3 KB of read-only memory where it is called.
+// Cost: a table of some 1.5 KB of read-only memory where it is called.
 const char *norn_error_text(int error);
 
 // Bytes of memory that the heap on a part of so many erase units needs, beside its handle: `NORN_HEAP_BYTES` as a
@@ -563,6 +645,162 @@ int norn_tracer_array_read(struct norn_tracer *tracer, norn_ref array, uint32_t 
 //
 // Errors: `NORN_ERROR_VIOLATION` if there was one; `NORN_ERROR_MEMORY`, `NORN_ERROR_CORRUPTED`; the device's.
 int norn_heap_check(struct norn_heap *heap, void *memory, size_t memory_bytes, norn_report report, void *context);
+
+// Erases the part and begins an index on it, which then has to be mounted. If the power is cut, the part holds no
+// index, or the new one.
+//
+// Cost: an erase and some 25 program units for each erase unit.
+//
+// Errors: `NORN_ERROR_PART`; `NORN_ERROR_WIDTH` of a key or a value; `NORN_ERROR_UNSUITABLE` for a part whose program
+// units are programmed once or a few times, or whose erase units have no room for an object;
+// `NORN_ERROR_MOUNTED`; the device's.
+int norn_index_format(struct norn_index *index, const struct norn_index_config *config);
+
+// Mounts the index on the part, whose keys and values have to have the widths that it was formatted with: finds what
+// was acknowledged before the power went, and completes or undoes what was not.
+//
+// Cost after `norn_index_unmount` or `norn_index_rest`: some tens of reads. After a loss of power all that is in use is
+// read; at most one unit is moved and two are erased.
+//
+// Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_GEOMETRY` for other widths or another part,
+// `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of `norn_index_format`.
+int norn_index_mount(struct norn_index *index, const struct norn_index_config *config);
+
+// Unmounts: says on the part that nothing is in progress, so that the next mount is fast. The handle is unmounted in
+// any case, even after an error. The power may be cut without it.
+//
+// Cost: as `norn_index_rest`.
+//
+// Errors: the device's. Of a halted index nothing is written.
+int norn_index_unmount(struct norn_index *index);
+
+// Says on the part that nothing is in progress, so that a mount after a loss of power is fast. The index can still be
+// used. Call it before the power is turned off on purpose, or the processor sleeps.
+//
+// Cost: a program unit or two, none if nothing has changed; now and then an object of up to some hundred bytes.
+//
+// Errors: the device's.
+int norn_index_rest(struct norn_index *index);
+
+// Does housekeeping ahead of time that other calls would do when they need room: reclaims a unit if that frees much,
+// or merges what is sparse. Returns 1 if there was something to do, else 0. Call it when there is time, until it
+// returns 0: the next change then moves one unit at most.
+//
+// Cost: one unit is moved and erased at most.
+//
+// Errors: `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_reclaim_step(struct norn_index *index);
+
+// Counts the keys.
+//
+// Cost: none where the number is known, as it is after a format, after a mount of an index that was unmounted, and
+// once they were counted; else all objects are read.
+//
+// Errors: `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_count(struct norn_index *index, uint32_t *keys);
+
+// Keys that fit whatever was inserted and removed before: as long as there are fewer, no call says
+// `NORN_ERROR_FULL`. Keys that come in ascending order fit about twice as often.
+//
+// Cost: RAM only.
+int norn_index_guaranteed_keys(struct norn_index *index, uint32_t *keys);
+
+// Checks every invariant of the index on the part, and calls `report`, which may be NULL, for each violation.
+// `report` may not use the index.
+//
+// Cost: reads all that is in use, and each level's list.
+//
+// Errors: `NORN_ERROR_VIOLATION` if there was one; `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_check(struct norn_index *index, norn_report report, void *context);
+
+// What is known of the last call that failed on this handle: as `norn_heap_failure`.
+int norn_index_failure(const struct norn_index *index, struct norn_failure *failure);
+
+// Adds a key, with its value: `key_bytes` and `value_bytes` bytes, as the index was mounted with. Keys sort as bytes
+// without sign: write numbers with the most significant byte first.
+//
+// Cost: a search, which reads some tens of program units, and one slot programmed. For each object that fills up
+// another is written; for each unit that fills up, one is erased, and what is in use in it copied before.
+//
+// Errors: `NORN_ERROR_KEY_EXISTS`, `NORN_ERROR_FULL`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_insert(struct norn_index *index, const void *key, const void *value);
+
+// Changes the value of a key, atomically.
+//
+// Cost: as `norn_index_insert`, and a word programmed.
+//
+// Errors: `NORN_ERROR_KEY_ABSENT`, `NORN_ERROR_FULL`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_update(struct norn_index *index, const void *key, const void *value);
+
+// Adds a key or changes its value, whichever it takes.
+//
+// Cost: as `norn_index_update`; of a new key one more search.
+//
+// Errors: `NORN_ERROR_FULL`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_put(struct norn_index *index, const void *key, const void *value);
+
+// Copies the value of a key to `value`, which stays as it is where there is no such key.
+//
+// Cost: a search.
+//
+// Errors: `NORN_ERROR_KEY_ABSENT`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_get(struct norn_index *index, const void *key, void *value);
+
+// Takes a key away.
+//
+// Cost: a search, and a word programmed; where it was the last one of an object, a few words for each level.
+//
+// Errors: `NORN_ERROR_KEY_ABSENT`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_remove(struct norn_index *index, const void *key);
+
+// Adds a key to a ring: an index whose keys ascend, as those of a log do, and which drops its least keys before it is
+// full. Says in `dropped`, which may be NULL, how many it dropped. After a loss of power the new key is there or not;
+// if it is not, keys may have been dropped for it already.
+//
+// Cost: a slot programmed; for each object some 25 words besides, and for each unit of objects an erase.
+//
+// Errors: `NORN_ERROR_KEY_EXISTS`; `NORN_ERROR_BELOW_RING` if the ring is full, and the key would be the first one to
+// drop; `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_insert_in_ring(struct norn_index *index, const void *key, const void *value, uint32_t *dropped);
+
+// Takes least keys away that are below `key`, as many as go at a time. Says in `removed`, which may be NULL, how many
+// went: 0 when none is left. A loss of power leaves some of them away, the least ones first.
+//
+// Cost: up to an eighth of the objects of a unit, two words each and one of the head for each level.
+//
+// Errors: `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_remove_below(struct norn_index *index, const void *key, uint32_t *removed);
+
+// Makes several changes together: after a loss of power all are made, or none. Of several changes of one key the last
+// one counts.
+//
+// Cost: an object written with a slot for each change, then that of each change; a word read for each object. A mount
+// after a loss of power makes the changes again that were not made yet.
+//
+// Errors: `NORN_ERROR_TRANSACTION_TOO_LARGE` for more changes than an object has slots, which are the failure's
+// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect; `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_apply(struct norn_index *index, const struct norn_change *changes, uint32_t count);
+
+// Begins a cursor over the keys from `from` on, up to `to` and without it. NULL for `from` is the least key, for `to`
+// what follows the greatest.
+//
+// Cost: RAM only.
+//
+// Errors: those of the handle.
+int norn_index_range(struct norn_index *index, struct norn_index_cursor *cursor, const void *from, const void *to);
+
+// Takes the entry with the least key out of what is left of a cursor's range. Returns 1, with the entry in `key` and
+// `value`; or 0 if nothing is left, and what is in these then is of no meaning. The index may have changed since the
+// step before: what there is now is found.
+//
+// Cost: a word or two, and the entry; of the first step, of each object, and after a change, a search.
+//
+// Errors: `NORN_ERROR_CURSOR`, `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_next(struct norn_index *index, struct norn_index_cursor *cursor, void *key, void *value);
+
+// Takes the entry with the greatest key out of what is left of a cursor's range: as `norn_index_next`, from the other
+// end.
+int norn_index_previous(struct norn_index *index, struct norn_index_cursor *cursor, void *key, void *value);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -6,7 +6,8 @@ use core::ffi::{c_int, c_void};
 use norn_log_heap::{Elements, Ref};
 
 use crate::error::Failure;
-use crate::handle::{norn_heap, on_heap};
+use crate::handle::on;
+use crate::heap::norn_heap;
 use crate::memory::{self, Out};
 use crate::object::{named, norn_ref};
 
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn norn_heap_create_array(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let reference = Out::new(reference)?;
             reference.set(engine.create_array(count as usize, width, &[])?.bits());
             Ok(())
@@ -67,9 +68,7 @@ pub unsafe extern "C" fn norn_heap_array_read(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
-            Ok(engine.array_read(named(array)?, first as usize, memory::lent_mut(buffer, bytes)?)?)
-        })
+        on(heap, |engine| Ok(engine.array_read(named(array)?, first as usize, memory::lent_mut(buffer, bytes)?)?))
     }
 }
 
@@ -88,9 +87,7 @@ pub unsafe extern "C" fn norn_heap_array_store(
     bytes: usize,
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe {
-        on_heap(heap, |engine| Ok(engine.array_store(named(array)?, index as usize, memory::lent(value, bytes)?)?))
-    }
+    unsafe { on(heap, |engine| Ok(engine.array_store(named(array)?, index as usize, memory::lent(value, bytes)?)?)) }
 }
 
 /// Sets the elements from `first` on to the values that follow each other in `values`: all or none.
@@ -107,9 +104,7 @@ pub unsafe extern "C" fn norn_heap_array_write(
     bytes: usize,
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe {
-        on_heap(heap, |engine| Ok(engine.array_write(named(array)?, first as usize, memory::lent(values, bytes)?)?))
-    }
+    unsafe { on(heap, |engine| Ok(engine.array_write(named(array)?, first as usize, memory::lent(values, bytes)?)?)) }
 }
 
 /// Gives every element of a range the same value, of `bytes` bytes. Each element changes atomically, the range does
@@ -126,7 +121,7 @@ pub unsafe extern "C" fn norn_heap_array_fill_non_atomic(
     bytes: usize,
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.array_fill_non_atomic(to.lent()?, memory::lent(value, bytes)?)?)) }
+    unsafe { on(heap, |engine| Ok(engine.array_fill_non_atomic(to.lent()?, memory::lent(value, bytes)?)?)) }
 }
 
 /// Copies elements to an array from its element `to_first` on: all or none. The arrays may be the same, and the ranges
@@ -143,7 +138,7 @@ pub unsafe extern "C" fn norn_heap_array_copy(
     to_first: u32,
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.array_copy(from.lent()?, place(to, to_first)?)?)) }
+    unsafe { on(heap, |engine| Ok(engine.array_copy(from.lent()?, place(to, to_first)?)?)) }
 }
 
 /// Compares elements with those of an array from its element `to_first` on, byte by byte without sign, as `memcmp`
@@ -162,7 +157,7 @@ pub unsafe extern "C" fn norn_heap_array_compare(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let order = Out::new(order)?;
             order.set(match engine.array_compare(from.lent()?, place(to, to_first)?)? {
                 Ordering::Less => -1,

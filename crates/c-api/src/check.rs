@@ -7,7 +7,8 @@ use norn_flash::{Address, Auditor, Marks, Nor, Violation};
 use crate::device::bitmap_bytes;
 use crate::error::Failure;
 use crate::error::norn_error::*;
-use crate::handle::{norn_heap, on_heap};
+use crate::handle::on;
+use crate::heap::norn_heap;
 use crate::memory;
 
 /// Takes what a check found: an address on the part, and words, `what_bytes` bytes without a zero at the end.
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn norn_heap_check(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let bits = memory::lent_mut(memory, memory_bytes)?;
             let needed = bitmap_bytes(&engine.device().part());
             if bits.len() < needed as usize {

@@ -8,7 +8,8 @@ use norn_log_heap::{AccessError, Ref, StoreError, TracerIn};
 use crate::device::Device;
 use crate::error::Failure;
 use crate::error::norn_error::*;
-use crate::handle::{norn_heap, on_heap};
+use crate::handle::on;
+use crate::heap::norn_heap;
 use crate::memory::{self, Out, Rows};
 use crate::object::{named, norn_info, norn_ref};
 
@@ -54,9 +55,9 @@ pub unsafe extern "C" fn norn_heap_collect(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let trace = trace.ok_or(NORN_ERROR_NULL)?;
-            let out = if collected.is_null() { None } else { Some(Out::new(collected)?) };
+            let collected = Out::optional(collected)?;
             let roots = references(roots, root_count)?;
             let mut stopped = 0;
             let result = engine.collect(roots, |tracer, reference| {
@@ -68,9 +69,7 @@ pub unsafe extern "C" fn norn_heap_collect(
                 return Err(Failure::returned(stopped, 0));
             }
             let done = result?;
-            if let Some(out) = out {
-                out.set(norn_collected { live: done.live, deleted: done.deleted });
-            }
+            collected.set(norn_collected { live: done.live, deleted: done.deleted });
             Ok(())
         })
     }
@@ -81,12 +80,8 @@ pub unsafe extern "C" fn norn_heap_collect(
 /// # Safety
 /// There are so many at the pointer if it is not null and is aligned, and they do not change for `'a`.
 unsafe fn references<'a>(roots: *const norn_ref, count: u32) -> Result<&'a [Ref], Failure> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    memory::expect_aligned(roots)?;
-    // SAFETY: the caller's promise; they are aligned and not null.
-    let numbers = unsafe { slice::from_raw_parts(roots, count as usize) };
+    // SAFETY: the caller's promise.
+    let numbers = unsafe { memory::values(roots, count) }?;
     for &number in numbers {
         named(number)?;
     }

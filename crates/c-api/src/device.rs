@@ -18,8 +18,8 @@ pub const NORN_REPROGRAMMING_UNLIMITED: u32 = 255;
 /// count bytes from the part's first one.
 ///
 /// What the library promises: ranges lie within the part; programs begin and end on borders of program units; no
-/// program asks for a 0 to become a 1. The heap programs each program unit at most once between two erases, whatever
-/// `reprogramming` says.
+/// program asks for a 0 to become a 1. A heap programs each program unit at most once between two erases, whatever
+/// `reprogramming` says; an index does so any number of times.
 ///
 /// What the part has to keep: an erase sets all bits of a unit; a program clears the bits that are 0 in the bytes;
 /// what was acknowledged outlives a loss of power. One that is cut by a loss of power, or fails, may have done its

@@ -5,6 +5,7 @@ use core::num::NonZero;
 
 use norn_flash::{MountError, StoreError};
 use norn_log_heap::{AccessError, CollectError, CreateError, TransactionError};
+use norn_ordered_index::IndexError;
 
 /// What calls return: 0, or one of these, all of which are negative. A call that fails has had no effect, except where
 /// it is said.
@@ -13,23 +14,25 @@ use norn_log_heap::{AccessError, CollectError, CreateError, TransactionError};
 pub enum norn_error {
     /// Done.
     NORN_OK = 0,
-    /// The device failed: a function of `struct norn_nor` did not return 0. The heap is halted: unmount and mount it.
+    /// The device failed: a function of `struct norn_nor` did not return 0. What is mounted is halted:
+    /// unmount and mount it.
     NORN_ERROR_DEVICE = -1,
-    /// The flash holds something that no sequence of calls and power cuts leaves there. The heap may be halted.
+    /// The flash holds something that no sequence of calls and power cuts leaves there. It may be halted.
     NORN_ERROR_CORRUPTED = -2,
     /// No room.
     NORN_ERROR_FULL = -3,
-    /// An earlier call failed on the device: unmount and mount the heap.
+    /// An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
-    /// The part holds no heap: it is blank or foreign, or formatting was cut short.
+    /// The part holds no heap, or no index: it is blank or foreign, or formatting was cut short.
     NORN_ERROR_NOT_FORMATTED = -5,
-    /// The heap on the part is of another version of the format.
+    /// What is on the part is of another version of the format.
     NORN_ERROR_VERSION = -6,
-    /// The heap on the part was made for another geometry.
+    /// What is on the part was made for another geometry, or an index for other widths.
     NORN_ERROR_GEOMETRY = -7,
     /// `struct norn_nor` describes no possible part.
     NORN_ERROR_PART = -8,
-    /// A possible part that the heap cannot use: too few units, or units that are too small.
+    /// A possible part that cannot be used so: too few units, units that are too small, or words that are programmed
+    /// once where an index needs more.
     NORN_ERROR_UNSUITABLE = -9,
     /// The memory given is too small; `limit` of the failure is the bytes needed.
     NORN_ERROR_MEMORY = -10,
@@ -47,9 +50,10 @@ pub enum norn_error {
     NORN_ERROR_MEMORY_TAKEN = -16,
     /// The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
     NORN_ERROR_STALE = -17,
-    /// An index past the last; `limit` is the number of fields or elements.
+    /// A number past the last one of a field, an element or a choice; `limit` is how many there are.
     NORN_ERROR_RANGE = -18,
-    /// A number of bytes that is not the width of the field or element, which is `limit`.
+    /// A number of bytes that is not the width of the field or element, which is `limit`; or of a key or value that is
+    /// none or more than `limit`.
     NORN_ERROR_WIDTH = -19,
     /// An object where an array is needed, or the other way round.
     NORN_ERROR_KIND = -20,
@@ -67,12 +71,20 @@ pub enum norn_error {
     NORN_ERROR_NO_TRANSACTION = -26,
     /// An earlier failure has undone the transaction: call `norn_heap_abort`.
     NORN_ERROR_ABORTED = -27,
-    /// The transaction is larger than the heap can note.
+    /// The transaction is larger than the heap can note, or there are more changes than `limit`.
     NORN_ERROR_TRANSACTION_TOO_LARGE = -28,
     /// The free units have no room for a collection's marks; `limit` is the number of references that it has to mark.
     NORN_ERROR_TOO_MANY_OBJECTS = -29,
     /// A check has found something, and reported it.
     NORN_ERROR_VIOLATION = -30,
+    /// The key to insert is there already.
+    NORN_ERROR_KEY_EXISTS = -31,
+    /// The key is not there.
+    NORN_ERROR_KEY_ABSENT = -32,
+    /// A ring is full, and the key would be the first one to drop.
+    NORN_ERROR_BELOW_RING = -33,
+    /// The cursor was not begun on this index, or in an earlier mount.
+    NORN_ERROR_CURSOR = -34,
 }
 
 use norn_error::*;
@@ -221,6 +233,21 @@ impl From<CollectError<c_int>> for Failure {
     }
 }
 
+impl From<IndexError<c_int>> for Failure {
+    #[inline(never)]
+    fn from(error: IndexError<c_int>) -> Failure {
+        match error {
+            IndexError::Device(OUTSIDE) | IndexError::Corrupted => NORN_ERROR_CORRUPTED.into(),
+            IndexError::Device(number) => Failure::limited(NORN_ERROR_DEVICE, number as u32),
+            IndexError::Halted => NORN_ERROR_HALTED.into(),
+            IndexError::Full => NORN_ERROR_FULL.into(),
+            IndexError::BelowRing => NORN_ERROR_BELOW_RING.into(),
+            IndexError::KeyExists => NORN_ERROR_KEY_EXISTS.into(),
+            IndexError::KeyAbsent => NORN_ERROR_KEY_ABSENT.into(),
+        }
+    }
+}
+
 impl From<MountError<c_int>> for norn_failure {
     fn from(error: MountError<c_int>) -> norn_failure {
         let shown = |error: norn_error| Failure::new(error).shown();
@@ -253,7 +280,7 @@ pub(crate) const LEADS_OUTSIDE: &str = "an address outside of the part";
 
 /// The text of an error in English, without a full stop; never NULL.
 ///
-/// Cost: a table of some 1.3 KB of read-only memory where it is called.
+/// Cost: a table of some 1.5 KB of read-only memory where it is called.
 #[unsafe(no_mangle)]
 pub extern "C" fn norn_error_text(error: c_int) -> *const c_char {
     let place = error.checked_neg().and_then(|place| usize::try_from(place).ok());
@@ -261,12 +288,12 @@ pub extern "C" fn norn_error_text(error: c_int) -> *const c_char {
 }
 
 /// The texts, by the error without its sign.
-const TEXTS: [&core::ffi::CStr; 31] = [
+const TEXTS: [&core::ffi::CStr; 35] = [
     c"done",
-    c"the device failed: unmount and mount the heap",
+    c"the device failed: unmount and mount again",
     c"corrupted: the flash holds something impossible",
     c"full: no room for the new data",
-    c"an earlier call failed on the device: unmount and mount the heap",
+    c"an earlier call failed on the device: unmount and mount again",
     c"not formatted: blank, foreign, or formatting was cut short",
     c"of another version of the format",
     c"made for another geometry",
@@ -293,6 +320,10 @@ const TEXTS: [&core::ffi::CStr; 31] = [
     c"the transaction is too large",
     c"no room for the marks of a collection",
     c"the check has found something that must not be there",
+    c"the key is there already",
+    c"the key is not there",
+    c"the ring is full, and the key would be the first one to drop",
+    c"the cursor was not begun on this index, or in an earlier mount",
 ];
 
-const _: () = assert!(TEXTS.len() == 1 + (NORN_ERROR_VIOLATION as isize).unsigned_abs());
+const _: () = assert!(TEXTS.len() == 1 + (NORN_ERROR_CURSOR as isize).unsigned_abs());

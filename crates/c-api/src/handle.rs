@@ -1,84 +1,74 @@
-//! The handle: the engine's state in the caller's structure, and who may use it now.
+//! Handles: an engine's state in the caller's structure, and who may use it now.
 //!
 //! A handle is zeros, or what a program has left there, before it is mounted. A *seal* tells that it is mounted: a
 //! number made of its own address, so that a copy elsewhere has none. It is *busy* within a call; a function of the
-//! caller's that a call calls, or an interrupt, may find it so. The *mark* in the memory that the handle was given
-//! says whose that is: another handle that is mounted on the same memory takes it over, and every call of the first
-//! is refused then.
+//! caller's that a call calls, or an interrupt, may find it so. Where an engine works in memory that the caller gives,
+//! a *mark* in it says whose that is: another handle that is mounted on the same memory takes it over, and every call
+//! of the first is refused then.
+//!
+//! What all handles have in common, the [`Head`], is the same in each of them, and its code is there once.
 //!
 //! Invariant: where the seal says `MOUNTED`, `engine` is initialised. A reference to the engine exists only while
 //! `is_busy`, in the call that has set it.
 
 use core::ffi::{c_int, c_void};
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use norn_flash::MountError;
-use norn_log_heap::LogHeapIn;
-
-use crate::device::Device;
 use crate::error::norn_error::*;
 use crate::error::{Failure, LEADS_OUTSIDE, norn_failure};
-use crate::memory::{self, Rows};
+use crate::memory::{self, Out};
 
-/// The engine, on functions and in memory of the caller's.
-pub(crate) type Engine = LogHeapIn<Device, Rows>;
-
-/// Pointers that fit into `struct norn_heap`, beside its words.
-pub const NORN_HEAP_POINTERS: usize = 20;
-/// Words that fit into `struct norn_heap`, beside its pointers.
-pub const NORN_HEAP_WORDS: usize = 76;
-
-/// The handle of a heap: the caller's memory for its state, beside the unit table. Zero it before it is mounted for
-/// the first time, as a static variable is. It must not be moved or copied while it is mounted. 384 bytes where
-/// pointers have 32 bits.
-#[repr(C)]
-pub struct norn_heap {
-    /// The library's.
-    pub opaque_pointers: [*mut c_void; NORN_HEAP_POINTERS],
-    /// The library's.
-    pub opaque_words: [u32; NORN_HEAP_WORDS],
+/// What a handle has in it.
+pub(crate) trait Engine {
+    /// Where the last call found flash corrupted, and what it found there, as far as the engine knows.
+    fn corruption(&self) -> Option<(u32, &'static str)>;
 }
 
-/// What is in a [`norn_heap`].
-struct State {
+/// A structure of the header's in which an engine's state is.
+pub(crate) trait Opaque: Sized {
+    /// The engine.
+    type Engine: Engine;
+
+    /// That the structure has room for a [`State`]; each handle asserts it.
+    const FITS: bool = size_of::<State<Self::Engine>>() <= size_of::<Self>()
+        && align_of::<State<Self::Engine>>() <= align_of::<Self>();
+}
+
+/// What is in a handle.
+#[repr(C)]
+pub(crate) struct State<E> {
+    head: Head,
+    engine: MaybeUninit<E>,
+}
+
+/// What is in every handle.
+#[repr(C)]
+struct Head {
     seal: usize,
     /// 1 within a call.
     is_busy: AtomicU32,
-    /// Where the caller's memory says whose it is.
+    /// How often it was mounted.
+    mounts: u32,
+    /// Where the caller's memory says whose it is; null where there is none.
     mark: *mut u32,
     failure: norn_failure,
-    engine: MaybeUninit<Engine>,
 }
-
-const _: () = assert!(size_of::<State>() <= size_of::<norn_heap>() && align_of::<State>() <= align_of::<norn_heap>());
 
 /// In the seal, beside the handle's address: mounted.
 const MOUNTED: usize = 0x4E6F_726E;
 /// In the seal: not mounted, but it knows why.
 const UNMOUNTED: usize = 0x6661_696C;
 
-/// A handle that is neither null nor misaligned. Its fields are reached one by one: while a call is in the engine,
-/// nothing may refer to the whole.
+/// The head of a handle that is neither null nor misaligned. Its fields are reached one by one: while a call is in the
+/// engine, nothing may refer to the whole.
 ///
 /// Invariant: the pointer leads to a handle, by the promise of whoever made this value.
 #[derive(Clone, Copy)]
-pub(crate) struct Handle(*mut State);
+struct Place(*mut Head);
 
-impl Handle {
-    /// # Safety
-    /// The pointer leads to a `norn_heap` if it is not null and is aligned, and does so as long as the value is used.
-    pub(crate) unsafe fn new(heap: *const norn_heap) -> Result<Handle, Failure> {
-        memory::expect_aligned(heap)?;
-        Ok(Handle(heap.cast_mut().cast()))
-    }
-
-    /// Whether some bytes lie in the handle.
-    pub(crate) fn overlaps(self, memory: *const c_void, bytes: usize) -> bool {
-        let (start, from) = (self.0.addr(), memory.addr());
-        from < start.saturating_add(size_of::<norn_heap>()) && start < from.saturating_add(bytes)
-    }
-
+impl Place {
     fn has_seal(self, what: usize) -> bool {
         // SAFETY: the invariant; what was never mounted has any number there.
         unsafe { (&raw const (*self.0).seal).read() == self.0.addr() ^ what }
@@ -99,45 +89,148 @@ impl Handle {
         self.0.addr() as u32 ^ MOUNTED as u32
     }
 
-    /// What is known of the last failure.
-    pub(crate) fn failure(self) -> Result<norn_failure, Failure> {
-        if !self.has_seal(MOUNTED) && !self.has_seal(UNMOUNTED) {
-            return Err(NORN_ERROR_NOT_MOUNTED.into());
-        }
-        // SAFETY: the invariant; where there is a seal, it was written.
-        Ok(unsafe { (&raw const (*self.0).failure).read() })
-    }
-
-    fn set_failure(self, failure: norn_failure) {
-        // SAFETY: the invariant.
-        unsafe { (&raw mut (*self.0).failure).write(failure) }
-    }
-
-    /// That the handle may be mounted.
-    pub(crate) fn expect_unmounted(self) -> Result<(), Failure> {
-        match self.has_seal(MOUNTED) {
-            false => Ok(()),
-            true if self.busy().load(Ordering::Acquire) != 0 => Err(NORN_ERROR_BUSY.into()),
-            true => Err(NORN_ERROR_MOUNTED.into()),
-        }
-    }
-
-    /// That the handle is mounted, free, and its memory its own. It is busy from here on, until
-    /// [`leave`](Self::leave).
-    fn enter(self) -> Result<(), Failure> {
-        if !self.has_seal(MOUNTED) {
-            return Err(NORN_ERROR_NOT_MOUNTED.into());
-        }
-        if self.busy().load(Ordering::Acquire) != 0 {
-            return Err(NORN_ERROR_BUSY.into());
-        }
+    /// Whether the memory that the handle was given is another's now.
+    fn has_lost_memory(self) -> bool {
         // SAFETY: the invariant; the mark's place was written when the handle was sealed, and leads to the caller's
-        // memory.
-        if unsafe { (&raw const (*self.0).mark).read().read() } != self.mark() {
-            return Err(NORN_ERROR_MEMORY_TAKEN.into());
+        // memory, or is null.
+        unsafe {
+            let mark = (&raw const (*self.0).mark).read();
+            !mark.is_null() && mark.read() != self.mark()
         }
+    }
+
+    fn mounts(self) -> u32 {
+        // SAFETY: the invariant; every number is valid there.
+        unsafe { (&raw const (*self.0).mounts).read() }
+    }
+
+    /// What is known of the last failure, if the handle was mounted, or was to be.
+    fn failure(self) -> Option<norn_failure> {
+        let is_known = self.has_seal(MOUNTED) || self.has_seal(UNMOUNTED);
+        // SAFETY: the invariant; where there is a seal, it was written.
+        is_known.then(|| unsafe { (&raw const (*self.0).failure).read() })
+    }
+
+    #[inline(never)]
+    fn set_failure(self, failure: &norn_failure) {
+        // SAFETY: the invariant.
+        unsafe { (&raw mut (*self.0).failure).write(*failure) }
+    }
+
+    /// Why the handle may not be mounted, or 0.
+    #[inline(never)]
+    fn expect_unmounted(self) -> c_int {
+        match self.has_seal(MOUNTED) {
+            false => 0,
+            true if self.busy().load(Ordering::Acquire) != 0 => NORN_ERROR_BUSY as c_int,
+            true => NORN_ERROR_MOUNTED as c_int,
+        }
+    }
+
+    /// Makes the handle mounted and busy, and the memory its own.
+    #[inline(never)]
+    fn seize(self, mark: *mut u32) {
+        // SAFETY: the invariant; `mark` leads to a word of the caller's or is null, by the promise of whoever calls.
+        unsafe {
+            if !mark.is_null() {
+                mark.write(self.mark());
+            }
+            (&raw mut (*self.0).mark).write(mark);
+            (&raw mut (*self.0).mounts).write(self.mounts().wrapping_add(1));
+        }
+        self.set_failure(&norn_failure::NONE);
         self.busy().store(1, Ordering::Release);
-        Ok(())
+        self.set_seal(MOUNTED);
+    }
+
+    /// Makes the handle unmounted, for this reason, whose number it returns.
+    #[inline(never)]
+    fn release(self, failure: &norn_failure) -> c_int {
+        self.set_failure(failure);
+        self.set_seal(UNMOUNTED);
+        failure.error
+    }
+}
+
+/// Enters a handle, once for all calls of all engines: a copy in each would be larger than all else that they do.
+/// Returns 0, after which the handle is busy, or the number to return.
+///
+/// # Safety
+/// The pointer leads to a handle if it is not null and is aligned.
+#[inline(never)]
+unsafe fn enter(head: *mut Head, alignment: usize) -> c_int {
+    if head.is_null() {
+        return NORN_ERROR_NULL as c_int;
+    }
+    if head.addr() & (alignment - 1) != 0 {
+        return NORN_ERROR_ALIGNMENT as c_int;
+    }
+    let place = Place(head);
+    if !place.has_seal(MOUNTED) {
+        return NORN_ERROR_NOT_MOUNTED as c_int;
+    }
+    if place.busy().load(Ordering::Acquire) != 0 {
+        return NORN_ERROR_BUSY as c_int;
+    }
+    if place.has_lost_memory() {
+        return NORN_ERROR_MEMORY_TAKEN as c_int;
+    }
+    place.busy().store(1, Ordering::Release);
+    0
+}
+
+/// A handle that is neither null nor misaligned.
+///
+/// Invariant: the pointer leads to a `T`, by the promise of whoever made this value.
+pub(crate) struct Handle<T>(Place, PhantomData<*mut T>);
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Handle<T> {}
+
+impl<T: Opaque> Handle<T> {
+    /// # Safety
+    /// The pointer leads to a `T` if it is not null and is aligned, and does so as long as the value is used.
+    pub(crate) unsafe fn new(handle: *const T) -> Result<Handle<T>, Failure> {
+        memory::expect_aligned(handle)?;
+        Ok(Handle(Place(handle.cast_mut().cast()), PhantomData))
+    }
+
+    /// A handle that may be mounted, or the number to return.
+    ///
+    /// # Safety
+    /// As of [`new`](Self::new).
+    pub(crate) unsafe fn unmounted(handle: *mut T) -> Result<Handle<T>, c_int> {
+        // SAFETY: the caller's promise.
+        let handle = unsafe { Handle::new(handle) }.map_err(Failure::number)?;
+        match handle.0.expect_unmounted() {
+            0 => Ok(handle),
+            number => Err(number),
+        }
+    }
+
+    /// Whether some bytes lie in the handle.
+    pub(crate) fn overlaps(self, memory: *const c_void, bytes: usize) -> bool {
+        let (start, from) = (self.0.0.addr(), memory.addr());
+        from < start.saturating_add(size_of::<T>()) && start < from.saturating_add(bytes)
+    }
+
+    /// How often the handle was mounted.
+    pub(crate) fn mounts(self) -> u32 {
+        self.0.mounts()
+    }
+
+    /// The engine.
+    ///
+    /// # Safety
+    /// The engine was written, `is_busy` was set by the call that calls this, and there is no other such reference.
+    unsafe fn engine<'a>(self) -> &'a mut T::Engine {
+        // SAFETY: the invariant, and the caller's promise.
+        unsafe { (*self.0.0.cast::<State<T::Engine>>()).engine.assume_init_mut() }
     }
 
     /// Notes the result of a call, which ends here, and returns its number.
@@ -146,11 +239,11 @@ impl Handle {
         let number = match result {
             Ok(()) => NORN_OK as c_int,
             Err(failure) => {
-                self.set_failure(self.explained(failure));
+                self.0.set_failure(&self.explained(failure));
                 failure.number()
             }
         };
-        self.busy().store(0, Ordering::Release);
+        self.0.busy().store(0, Ordering::Release);
         number
     }
 
@@ -162,103 +255,105 @@ impl Handle {
         }
         // SAFETY: the call that calls this has set `is_busy`, and its reference to the engine has ended.
         match unsafe { self.engine() }.corruption() {
-            Some(violation) => norn_failure { address: violation.address.0, ..shown }.saying(violation.what),
+            Some((address, what)) => norn_failure { address, ..shown }.saying(what),
             None => shown.saying(LEADS_OUTSIDE),
         }
     }
 
-    /// The engine.
+    /// Mounts a handle that is not mounted, which is busy meanwhile: `make` makes the engine, and `begin` has it begin to
+    /// work where it is.
     ///
     /// # Safety
-    /// The engine was written, `is_busy` was set by the call that calls this, and there is no other such reference.
-    unsafe fn engine<'a>(self) -> &'a mut Engine {
-        // SAFETY: the invariant, and the caller's promise.
-        unsafe { (*self.0).engine.assume_init_mut() }
-    }
-
-    /// Mounts a handle that is not mounted, or formats the part: `begin` gets the engine, which is not mounted yet.
-    ///
-    /// # Safety
-    /// `mark` leads to the word before the engine's rows.
-    pub(crate) unsafe fn mount(self, mark: *mut u32, engine: Engine) -> c_int {
-        self.seize(mark);
-        // SAFETY: the invariant; nothing refers to the engine, since `seize` found none mounted.
-        unsafe { (&raw mut (*self.0).engine).write(MaybeUninit::new(engine)) };
-        // SAFETY: it was just written, and `seize` has set `is_busy`.
-        let mounted = unsafe { self.engine() }.remount();
-        if let Err(error) = mounted {
-            return self.release(error.into());
+    /// `mark` leads to a word of the memory that the engine works in, or is null.
+    pub(crate) unsafe fn mount(
+        self,
+        mark: *mut u32,
+        make: impl FnOnce() -> Result<T::Engine, norn_failure>,
+        begin: impl FnOnce(&mut T::Engine) -> Result<(), norn_failure>,
+    ) -> c_int {
+        self.0.seize(mark);
+        let mounted = make().and_then(|engine| {
+            // SAFETY: the invariant; nothing refers to the engine, since none was mounted.
+            unsafe { (&raw mut (*self.0.0.cast::<State<T::Engine>>()).engine).write(MaybeUninit::new(engine)) };
+            // SAFETY: it was just written, and `seize` has set `is_busy`.
+            begin(unsafe { self.engine() })
+        });
+        match mounted {
+            Ok(()) => self.leave(Ok(())),
+            Err(failure) => self.0.release(&failure),
         }
-        self.leave(Ok(()))
     }
 
     /// Has a part formatted with the handle busy meanwhile.
     ///
     /// # Safety
-    /// `mark` leads to the word before the rows that `format` uses.
-    pub(crate) unsafe fn format(
-        self,
-        mark: *mut u32,
-        format: impl FnOnce() -> Result<Engine, MountError<c_int>>,
-    ) -> c_int {
-        self.seize(mark);
-        self.release(format().map_or_else(norn_failure::from, |_| norn_failure::NONE))
-    }
-
-    /// Makes the handle mounted and busy, and the memory its own.
-    fn seize(self, mark: *mut u32) {
-        // SAFETY: the invariant; `mark` leads to a word of the caller's, by the promise of whoever calls.
-        unsafe {
-            mark.write(self.mark());
-            (&raw mut (*self.0).mark).write(mark);
-        }
-        self.set_failure(norn_failure::NONE);
-        self.busy().store(1, Ordering::Release);
-        self.set_seal(MOUNTED);
+    /// As of [`mount`](Self::mount).
+    pub(crate) unsafe fn format(self, mark: *mut u32, format: impl FnOnce() -> norn_failure) -> c_int {
+        self.0.seize(mark);
+        self.0.release(&format())
     }
 
     /// Makes the handle unmounted, for this reason, whose number it returns.
-    pub(crate) fn release(self, failure: norn_failure) -> c_int {
-        self.set_failure(failure);
-        self.set_seal(UNMOUNTED);
-        failure.error
+    pub(crate) fn release(self, failure: &norn_failure) -> c_int {
+        self.0.release(failure)
     }
+}
 
-    /// Ends what is mounted, after `last`. A handle without memory of its own is left without a call of the engine.
-    pub(crate) fn unmount(self, last: impl FnOnce(&mut Engine) -> Result<(), Failure>) -> c_int {
-        match self.enter() {
-            Ok(()) => {
-                // SAFETY: `enter` found the engine mounted, and has set `is_busy`.
-                let result = last(unsafe { self.engine() });
-                self.release(result.map_or_else(|failure| self.explained(failure), |()| norn_failure::NONE))
-            }
-            Err(failure) if failure.number() == NORN_ERROR_MEMORY_TAKEN as c_int => self.release(failure.shown()),
-            Err(failure) => failure.number(),
+/// Makes a call on what a handle has mounted.
+///
+/// # Safety
+/// As of [`Handle::new`].
+pub(crate) unsafe fn on<T: Opaque>(handle: *mut T, call: impl FnOnce(&mut T::Engine) -> Result<(), Failure>) -> c_int {
+    // SAFETY: the caller's promise.
+    match unsafe { enter(handle.cast(), align_of::<T>()) } {
+        0 => {
+            let handle: Handle<T> = Handle(Place(handle.cast()), PhantomData);
+            // SAFETY: `enter` found the engine mounted, and has set `is_busy`.
+            handle.leave(call(unsafe { handle.engine() }))
         }
+        number => number,
     }
 }
 
-/// Enters a handle, once for all calls: a copy in each would be larger than all else that they do.
+/// Ends what a handle has mounted, after `last`. It is unmounted in any case; one whose memory is another's now is left
+/// without a call of the engine, and so is one that has halted.
 ///
 /// # Safety
 /// As of [`Handle::new`].
-#[inline(never)]
-unsafe fn enter(heap: *mut norn_heap) -> Result<Handle, Failure> {
+pub(crate) unsafe fn unmount<T: Opaque>(
+    handle: *mut T,
+    last: impl FnOnce(&mut T::Engine) -> Result<(), Failure>,
+) -> c_int {
     // SAFETY: the caller's promise.
-    let handle = unsafe { Handle::new(heap) }?;
-    handle.enter()?;
-    Ok(handle)
+    let number = unsafe { enter(handle.cast(), align_of::<T>()) };
+    let handle: Handle<T> = Handle(Place(handle.cast()), PhantomData);
+    if number == NORN_ERROR_MEMORY_TAKEN as c_int {
+        return handle.release(&Failure::returned(number, 0).shown());
+    }
+    if number != 0 {
+        return number;
+    }
+    // SAFETY: `enter` found the engine mounted, and has set `is_busy`.
+    let ended = match last(unsafe { handle.engine() }) {
+        Err(failure) if failure.number() != NORN_ERROR_HALTED as c_int => handle.explained(failure),
+        _ => norn_failure::NONE,
+    };
+    handle.release(&ended)
 }
 
-/// Makes a call on a mounted heap.
+/// Tells what is known of the last call that failed on a handle.
 ///
 /// # Safety
-/// As of [`Handle::new`].
-pub(crate) unsafe fn on_heap(heap: *mut norn_heap, call: impl FnOnce(&mut Engine) -> Result<(), Failure>) -> c_int {
+/// As of [`Handle::new`], and the header's rules on `failure`.
+pub(crate) unsafe fn tell_failure<T: Opaque>(handle: *const T, failure: *mut norn_failure) -> c_int {
     // SAFETY: the caller's promise.
-    match unsafe { enter(heap) } {
-        // SAFETY: `enter` found the engine mounted, and has set `is_busy`.
-        Ok(handle) => handle.leave(call(unsafe { handle.engine() })),
-        Err(failure) => failure.number(),
+    let known = unsafe { Handle::new(handle).and_then(|handle| Ok((handle, Out::new(failure)?))) };
+    match known.map(|(handle, out)| (handle.0.failure(), out)) {
+        Ok((Some(known), out)) => {
+            out.set(known);
+            0
+        }
+        Ok((None, _)) => NORN_ERROR_NOT_MOUNTED as c_int,
+        Err(refused) => refused.number(),
     }
 }

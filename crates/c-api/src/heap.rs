@@ -2,11 +2,44 @@
 
 use core::ffi::{c_int, c_void};
 
+use norn_log_heap::LogHeapIn;
+
 use crate::device::{Device, bitmap_bytes, norn_nor, part_of};
 use crate::error::norn_error::*;
 use crate::error::{Failure, norn_failure};
-use crate::handle::{Engine, Handle, norn_heap, on_heap};
+use crate::handle::{self, Handle, Opaque, on};
 use crate::memory::{self, Out, Rows};
+
+/// The engine, on functions and in memory of the caller's.
+pub(crate) type Heap = LogHeapIn<Device, Rows>;
+
+/// Pointers that fit into `struct norn_heap`, beside its words.
+pub const NORN_HEAP_POINTERS: usize = 20;
+/// Words that fit into `struct norn_heap`, beside its pointers.
+pub const NORN_HEAP_WORDS: usize = 38;
+
+/// The handle of a heap: the caller's memory for its state, beside the unit table. Zero it before it is mounted for
+/// the first time, as a static variable is. It must not be moved or copied while it is mounted. 384 bytes where
+/// pointers have 32 bits.
+#[repr(C)]
+pub struct norn_heap {
+    /// The library's.
+    pub opaque_pointers: [*mut c_void; NORN_HEAP_POINTERS],
+    /// The library's.
+    pub opaque_words: [u64; NORN_HEAP_WORDS],
+}
+
+impl Opaque for norn_heap {
+    type Engine = Heap;
+}
+
+const _: () = assert!(norn_heap::FITS);
+
+impl handle::Engine for Heap {
+    fn corruption(&self) -> Option<(u32, &'static str)> {
+        Heap::corruption(self).map(|violation| (violation.address.0, violation.what))
+    }
+}
 
 /// What a heap is mounted or formatted with. The structure is copied.
 #[repr(C)]
@@ -37,7 +70,14 @@ pub extern "C" fn norn_heap_bytes(unit_count: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_format(heap: *mut norn_heap, config: *const norn_heap_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the rows are from one call of `Rows::new`.
-    unsafe { start(heap, config, |handle, device, mark, rows| handle.format(mark, || Engine::format_in(device, rows))) }
+    unsafe {
+        start(heap, config, |handle, device, mark, rows| {
+            handle.format(mark, || match Heap::format_in(device, rows) {
+                Ok(_) => norn_failure::NONE,
+                Err(error) => error.into(),
+            })
+        })
+    }
 }
 
 /// Mounts the heap on the part: finds what was acknowledged before the power went, and undoes what was not.
@@ -51,7 +91,11 @@ pub unsafe extern "C" fn norn_heap_format(heap: *mut norn_heap, config: *const n
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_mount(heap: *mut norn_heap, config: *const norn_heap_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the rows are from one call of `Rows::new`.
-    unsafe { start(heap, config, |handle, device, mark, rows| handle.mount(mark, Engine::unmounted_in(device, rows))) }
+    unsafe {
+        start(heap, config, |handle, device, mark, rows| {
+            handle.mount(mark, || Ok(Heap::unmounted_in(device, rows)), |heap| Ok(heap.remount()?))
+        })
+    }
 }
 
 /// Checks what a mount is given, and begins it.
@@ -61,18 +105,17 @@ pub unsafe extern "C" fn norn_heap_mount(heap: *mut norn_heap, config: *const no
 unsafe fn start(
     heap: *mut norn_heap,
     config: *const norn_heap_config,
-    begin: impl FnOnce(Handle, Device, *mut u32, Rows) -> c_int,
+    begin: impl FnOnce(Handle<norn_heap>, Device, *mut u32, Rows) -> c_int,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let free = unsafe { Handle::new(heap) }.and_then(|handle| handle.expect_unmounted().map(|()| handle));
-    let handle = match free {
+    let handle = match unsafe { Handle::unmounted(heap) } {
         Ok(handle) => handle,
-        Err(failure) => return failure.number(),
+        Err(number) => return number,
     };
     // SAFETY: the caller's promise.
     match unsafe { parts_of(handle, config) } {
         Ok((device, mark, rows)) => begin(handle, device, mark, rows),
-        Err(failure) => handle.release(failure.shown()),
+        Err(failure) => handle.release(&failure.shown()),
     }
 }
 
@@ -80,7 +123,10 @@ unsafe fn start(
 ///
 /// # Safety
 /// The header's rules on pointers.
-unsafe fn parts_of(handle: Handle, config: *const norn_heap_config) -> Result<(Device, *mut u32, Rows), Failure> {
+unsafe fn parts_of(
+    handle: Handle<norn_heap>,
+    config: *const norn_heap_config,
+) -> Result<(Device, *mut u32, Rows), Failure> {
     // SAFETY: the caller's promise.
     let config = unsafe { memory::value(config) }?;
     // SAFETY: the same.
@@ -104,16 +150,10 @@ unsafe fn parts_of(handle: Handle, config: *const norn_heap_config) -> Result<(D
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_unmount(heap: *mut norn_heap) -> c_int {
     // SAFETY: the header's rules on pointers.
-    match unsafe { Handle::new(heap) } {
-        Ok(handle) => handle.unmount(|engine| match undo_and_rest(engine) {
-            Err(failure) if failure.number() == NORN_ERROR_HALTED as c_int => Ok(()),
-            result => result,
-        }),
-        Err(failure) => failure.number(),
-    }
+    unsafe { handle::unmount(heap, undo_and_rest) }
 }
 
-fn undo_and_rest(engine: &mut Engine) -> Result<(), Failure> {
+fn undo_and_rest(engine: &mut Heap) -> Result<(), Failure> {
     if engine.in_transaction() {
         engine.abort()?;
     }
@@ -129,7 +169,7 @@ fn undo_and_rest(engine: &mut Engine) -> Result<(), Failure> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_rest(heap: *mut norn_heap) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.rest()?)) }
+    unsafe { on(heap, |engine| Ok(engine.rest()?)) }
 }
 
 /// Does housekeeping ahead of time that other calls would do when they need room: begins a new log, opens a unit, or
@@ -145,12 +185,12 @@ pub unsafe extern "C" fn norn_heap_rest(heap: *mut norn_heap) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_reclaim_step(heap: *mut norn_heap, least_bytes: u32) -> c_int {
     let mut was_needed = false;
-    let call = |engine: &mut Engine| {
+    let call = |engine: &mut Heap| {
         was_needed = engine.reclaim_step(least_bytes)?;
         Ok(())
     };
     // SAFETY: the header's rules on pointers.
-    match unsafe { on_heap(heap, call) } {
+    match unsafe { on(heap, call) } {
         0 => c_int::from(was_needed),
         number => number,
     }
@@ -164,7 +204,7 @@ pub unsafe extern "C" fn norn_heap_reclaim_step(heap: *mut norn_heap, least_byte
 pub unsafe extern "C" fn norn_heap_ready_bytes(heap: *mut norn_heap, bytes: *mut u32) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let bytes = Out::new(bytes)?;
             bytes.set(u32::try_from(engine.ready_bytes()).unwrap_or(u32::MAX));
             Ok(())
@@ -181,14 +221,7 @@ pub unsafe extern "C" fn norn_heap_ready_bytes(heap: *mut norn_heap, bytes: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_failure(heap: *const norn_heap, failure: *mut norn_failure) -> c_int {
     // SAFETY: the header's rules on pointers.
-    let known = unsafe { Handle::new(heap).and_then(|handle| Ok((handle.failure()?, Out::new(failure)?))) };
-    match known {
-        Ok((known, out)) => {
-            out.set(known);
-            0
-        }
-        Err(refused) => refused.number(),
-    }
+    unsafe { handle::tell_failure(heap, failure) }
 }
 
 /// Bytes of memory that `norn_heap_check` needs on a part: a bit for each program unit, or each four bytes where those

@@ -4,7 +4,7 @@
 //! is in memory of the caller; nothing is allocated, and there are no globals. A call
 //! 1. checks what it is given: pointers for null and alignment, the handle for being mounted, here, and not in a call;
 //! 2. lends the engine the caller's memory;
-//! 3. turns the engine's result into a number, and leaves what else is known for `norn_heap_failure`.
+//! 3. turns the engine's result into a number, and leaves what else is known for `norn_heap_failure` and its like.
 //!
 //! Only this crate has unsafe code: C passes pointers. Each unsafe block says what makes it sound. That C keeps its
 //! side, `handle` and `memory` check as far as a program can: null, alignment, sizes, a handle that was not mounted,
@@ -22,10 +22,13 @@
 mod array;
 mod check;
 mod collect;
+mod cursor;
 mod device;
+mod entry;
 mod error;
 mod handle;
 mod heap;
+mod index;
 mod memory;
 mod object;
 mod root;

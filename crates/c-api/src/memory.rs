@@ -46,6 +46,19 @@ pub(crate) unsafe fn value<'a, T>(data: *const T) -> Result<&'a T, Failure> {
     Ok(unsafe { &*data })
 }
 
+/// Values that are read.
+///
+/// # Safety
+/// There are `count` of them at the pointer if it is not null and is aligned, and they do not change for `'a`.
+pub(crate) unsafe fn values<'a, T>(data: *const T, count: u32) -> Result<&'a [T], Failure> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    expect_aligned(data)?;
+    // SAFETY: the caller's promise; they are aligned and not null.
+    Ok(unsafe { slice::from_raw_parts(data, count as usize) })
+}
+
 /// The bytes of a C string that may be a root's name, without the zero.
 ///
 /// # Safety
@@ -76,9 +89,20 @@ impl<T> Out<T> {
         Ok(Out(place))
     }
 
+    /// A place that may be NULL, where nothing is put.
+    ///
+    /// # Safety
+    /// As of [`new`](Self::new).
+    pub(crate) unsafe fn optional(place: *mut T) -> Result<Out<T>, Failure> {
+        // SAFETY: the caller's promise.
+        if place.is_null() { Ok(Out(place)) } else { unsafe { Out::new(place) } }
+    }
+
     pub(crate) fn set(self, value: T) {
-        // SAFETY: it was checked and promised in `new`.
-        unsafe { self.0.write(value) }
+        if !self.0.is_null() {
+            // SAFETY: it was checked and promised when the value was made.
+            unsafe { self.0.write(value) }
+        }
     }
 }
 

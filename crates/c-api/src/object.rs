@@ -6,7 +6,8 @@ use norn_log_heap::{Info, Kind, Layout, Ref};
 
 use crate::error::Failure;
 use crate::error::norn_error::*;
-use crate::handle::{norn_heap, on_heap};
+use crate::handle::on;
+use crate::heap::norn_heap;
 use crate::memory::{self, Out};
 
 /// Names an object or an array: a number that stays valid until that is deleted, over every mount. It may be kept in
@@ -99,7 +100,7 @@ unsafe fn create<'a>(
 ) -> c_int {
     // SAFETY: the caller's promise.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let reference = Out::new(reference)?;
             reference.set(engine.create(layout(())?)?.bits());
             Ok(())
@@ -131,7 +132,7 @@ unsafe fn layout_of<'a>(layout: &norn_layout) -> Result<Layout<'a>, Failure> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_delete(heap: *mut norn_heap, reference: norn_ref) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.delete(named(reference)?)?)) }
+    unsafe { on(heap, |engine| Ok(engine.delete(named(reference)?)?)) }
 }
 
 /// Finds the object or array after `after`, or the first one if that is 0, in an order of the heap's own; 0 after the
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn norn_heap_delete(heap: *mut norn_heap, reference: norn_
 pub unsafe extern "C" fn norn_heap_next_object(heap: *mut norn_heap, after: norn_ref, next: *mut norn_ref) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let next = Out::new(next)?;
             let after = if after == 0 { None } else { Some(named(after)?) };
             next.set(engine.next_object(after)?.map_or(0, Ref::bits));
@@ -162,7 +163,7 @@ pub unsafe extern "C" fn norn_heap_next_object(heap: *mut norn_heap, after: norn
 pub unsafe extern "C" fn norn_heap_info(heap: *mut norn_heap, reference: norn_ref, info: *mut norn_info) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let info = Out::new(info)?;
             info.set(engine.info(named(reference)?)?.into());
             Ok(())
@@ -184,7 +185,7 @@ pub unsafe extern "C" fn norn_heap_field_width(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let width = Out::new(width)?;
             width.set(engine.field_width(named(reference)?, index as usize)? as u32);
             Ok(())
@@ -207,7 +208,7 @@ pub unsafe extern "C" fn norn_heap_get_field(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let buffer = memory::lent_mut(buffer, bytes)?;
             Ok(engine.get_field(named(reference)?, index as usize, buffer)?)
         })
@@ -230,7 +231,7 @@ pub unsafe extern "C" fn norn_heap_put_field(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let value = memory::lent(value, bytes)?;
             Ok(engine.put_field(named(reference)?, index as usize, value)?)
         })
@@ -252,7 +253,7 @@ pub unsafe extern "C" fn norn_heap_put_fields(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let values = memory::lent(values, bytes)?;
             Ok(engine.put_fields(named(reference)?, first as usize, values)?)
         })
@@ -274,7 +275,7 @@ pub unsafe extern "C" fn norn_heap_read_header(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let header_bytes = Out::new(header_bytes)?;
             header_bytes.set(engine.read_header(named(reference)?, memory::lent_mut(buffer, bytes)?)?);
             Ok(())
@@ -295,5 +296,5 @@ pub unsafe extern "C" fn norn_heap_write_header(
     bytes: usize,
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.write_header(named(reference)?, memory::lent(header, bytes)?)?)) }
+    unsafe { on(heap, |engine| Ok(engine.write_header(named(reference)?, memory::lent(header, bytes)?)?)) }
 }

@@ -5,7 +5,8 @@ use core::ffi::{c_char, c_int, c_void};
 use norn_log_heap::Ref;
 
 use crate::error::norn_error::*;
-use crate::handle::{norn_heap, on_heap};
+use crate::handle::on;
+use crate::heap::norn_heap;
 use crate::memory::{self, Out};
 use crate::object::{named, norn_ref};
 
@@ -27,7 +28,7 @@ pub type norn_root_visitor =
 pub unsafe extern "C" fn norn_heap_set_root(heap: *mut norn_heap, name: *const c_char, reference: norn_ref) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let reference = if reference == 0 { None } else { Some(named(reference)?) };
             Ok(engine.set_root(memory::name(name)?, reference)?)
         })
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn norn_heap_set_root(heap: *mut norn_heap, name: *const c
 pub unsafe extern "C" fn norn_heap_root(heap: *mut norn_heap, name: *const c_char, reference: *mut norn_ref) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let reference = Out::new(reference)?;
             reference.set(engine.root(memory::name(name)?)?.map_or(0, Ref::bits));
             Ok(())
@@ -64,7 +65,7 @@ pub unsafe extern "C" fn norn_heap_visit_roots(
 ) -> c_int {
     // SAFETY: the header's rules on pointers.
     unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             let visit = visit.ok_or(NORN_ERROR_NULL)?;
             engine.visit_roots(|name, reference| {
                 let mut ended = [0u8; NORN_NAME_BYTES_MAX + 1];

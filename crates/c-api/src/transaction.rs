@@ -2,7 +2,8 @@
 
 use core::ffi::c_int;
 
-use crate::handle::{norn_heap, on_heap};
+use crate::handle::on;
+use crate::heap::norn_heap;
 
 /// Begins a transaction: everything up to `norn_heap_commit` takes effect at once, or not at all. Calls see it before.
 /// A loss of power undoes it. Transactions do not nest.
@@ -13,7 +14,7 @@ use crate::handle::{norn_heap, on_heap};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_begin(heap: *mut norn_heap) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.begin()?)) }
+    unsafe { on(heap, |engine| Ok(engine.begin()?)) }
 }
 
 /// Makes the changes of the open transaction permanent. If the power goes within it, either they are, or none is.
@@ -25,7 +26,7 @@ pub unsafe extern "C" fn norn_heap_begin(heap: *mut norn_heap) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_commit(heap: *mut norn_heap) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.commit()?)) }
+    unsafe { on(heap, |engine| Ok(engine.commit()?)) }
 }
 
 /// Undoes the changes of the open transaction; what it created is gone.
@@ -36,7 +37,7 @@ pub unsafe extern "C" fn norn_heap_commit(heap: *mut norn_heap) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_abort(heap: *mut norn_heap) -> c_int {
     // SAFETY: the header's rules on pointers.
-    unsafe { on_heap(heap, |engine| Ok(engine.abort()?)) }
+    unsafe { on(heap, |engine| Ok(engine.abort()?)) }
 }
 
 /// Returns 1 if a transaction is open, 0 if none is, or an error of the handle.
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn norn_heap_in_transaction(heap: *mut norn_heap) -> c_int
     let mut is_open = false;
     // SAFETY: the header's rules on pointers.
     let number = unsafe {
-        on_heap(heap, |engine| {
+        on(heap, |engine| {
             is_open = engine.in_transaction();
             Ok(())
         })

@@ -73,6 +73,16 @@ fn what_was_committed_survives_power_cuts_at_every_operation() {
 }
 
 #[test]
+fn every_call_of_the_index_works_and_refuses_misuse() {
+    run_test_program("index_calls");
+}
+
+#[test]
+fn what_an_index_acknowledged_survives_power_cuts_at_every_operation() {
+    run_test_program("index_cuts");
+}
+
+#[test]
 fn the_header_is_cpp_too() {
     for compiler in ["g++", "clang++"] {
         run(&mut Command::new(compile(compiler, &["-std=c++11"], &["crates/c-api/tests/c/header.cpp"], "header")));
@@ -103,10 +113,11 @@ fn the_examples_keep_what_they_were_told() {
         let image = room("programs").join(format!("log-{compiler}.img"));
         let _ = std::fs::remove_file(&image);
         let image = image.to_str().unwrap();
-        assert_eq!(say(&log, &[image, "add", "200"]), "200 readings, number 0 to 199\n");
-        // A ring of 256: the oldest are gone.
-        assert_eq!(say(&log, &[image, "add", "100"]), "256 readings, number 44 to 299\n");
-        assert!(say(&log, &[image, "show", "3"]).starts_with("297 "), "{}", say(&log, &[image, "show", "3"]));
+        assert_eq!(say(&log, &[image, "add", "200"]), "200 readings\n");
+        assert_eq!(say(&log, &[image, "add", "100"]), "300 readings\n");
+        // Number 298 and 299, one a minute.
+        assert_eq!(say(&log, &[image, "show", "2"]), "17880 -33\n17940 4\n");
+        assert_eq!(say(&log, &[image, "mean", "17880", "17940"]), "mean -33 of 1\n");
     }
 }
 

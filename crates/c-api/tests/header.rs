@@ -10,7 +10,20 @@ fn crate_file(name: &str) -> PathBuf {
 /// The header of the sources, files in the order in which a reader wants them.
 fn generated() -> String {
     let config = cbindgen::Config::from_file(crate_file("cbindgen.toml")).unwrap();
-    let files = ["error", "device", "handle", "heap", "object", "array", "root", "transaction", "collect", "check"];
+    let files = [
+        "error",
+        "device",
+        "heap",
+        "object",
+        "array",
+        "root",
+        "transaction",
+        "collect",
+        "check",
+        "index",
+        "entry",
+        "cursor",
+    ];
     let builder = cbindgen::Builder::new().with_config(config);
     let sources = files.iter().fold(builder, |builder, file| builder.with_src(crate_file(&format!("src/{file}.rs"))));
     let mut text = Vec::new();

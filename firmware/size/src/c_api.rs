@@ -13,7 +13,7 @@ use norn_c_api as _;
 
 /// As the header declares it: pointers and words that C keeps.
 #[repr(C)]
-pub struct Handle([*mut c_void; 20], [u32; 76]);
+pub struct Handle([*mut c_void; 20], [u64; 38]);
 
 /// Bytes of RAM of a handle and of the memory for 64 units, as the size of a symbol.
 #[unsafe(no_mangle)]

@@ -58,7 +58,8 @@ static int simulator_program(void *context, uint32_t address, const void *data, 
         expect(is_unstable || (in[i] & ~part->cells[address + i]) == 0, "a program that sets bits");
     }
     for (uint32_t unit = address / SIMULATOR_PROGRAM_UNIT; unit < (address + bytes) / SIMULATOR_PROGRAM_UNIT; unit++) {
-        expect(!part->is_programmed[unit], "a program unit programmed twice");
+        int is_once = part->reprogramming == NORN_REPROGRAMMING_ONCE;
+        expect(!is_once || !part->is_programmed[unit], "a program unit programmed twice");
         part->is_programmed[unit] = 1;
     }
     is_cut = fails_now(part);
@@ -93,6 +94,7 @@ void simulator_init(struct nor_simulator *part, uint32_t seed) {
     for (uint32_t i = 0; i < SIMULATOR_BYTES; i++) part->cells[i] = (uint8_t)next_random(part);
     memset(part->is_programmed, 1, sizeof part->is_programmed);
     part->operations_left = -1;
+    part->reprogramming = NORN_REPROGRAMMING_ONCE;
 }
 
 void simulator_power(struct nor_simulator *part, long operations) {
@@ -109,6 +111,6 @@ struct norn_nor simulator_nor(struct nor_simulator *part) {
     nor.unit_bytes = SIMULATOR_UNIT_BYTES;
     nor.unit_count = SIMULATOR_UNITS;
     nor.program_unit_bytes = SIMULATOR_PROGRAM_UNIT;
-    nor.reprogramming = NORN_REPROGRAMMING_ONCE;
+    nor.reprogramming = part->reprogramming;
     return nor;
 }

@@ -24,6 +24,8 @@ struct nor_simulator {
     uint8_t is_programmed[SIMULATOR_BYTES / SIMULATOR_PROGRAM_UNIT];
     /* Units whose erase was cut: their zeros may read as ones. */
     uint8_t is_unstable[SIMULATOR_UNITS];
+    /* How often a program unit may be programmed: what the part says of itself. NORN_REPROGRAMMING_ONCE at first. */
+    uint32_t reprogramming;
     /* Programs and erases until the power fails in one; negative: never. */
     long operations_left;
     int is_off;

@@ -137,18 +137,34 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
     /// # Panics
     /// When there are more changes than [`changes_max`](Self::changes_max).
     pub fn apply(&mut self, changes: &[Change<&[u8], &[u8]>]) -> Outcome<(), D> {
+        self.apply_each(changes.len(), |at| changes[at])
+    }
+
+    /// As [`apply`](Self::apply), for `count` changes that `change_at` returns by their numbers, however often it is
+    /// called: of a program that has them in another form.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn apply_each<'a>(
+        &mut self,
+        count: usize,
+        change_at: impl Fn(usize) -> Change<&'a [u8], &'a [u8]>,
+    ) -> Outcome<(), D> {
         let widths = *self.widths();
-        for change in changes {
+        for change in (0..count).map(&change_at) {
             check_width("key", widths.key_bytes(), change.key().len())?;
             if let Change::Put(_, value) = change {
                 check_width("value", widths.value_bytes(), value.len())?;
             }
         }
-        let change_at = |at: usize| match changes[at] {
+        let copied_at = |at: usize| match change_at(at) {
             Change::Put(key, value) => Change::Put(copied(widths.zero_key(), key), copied(widths.zero_value(), value)),
             Change::Remove(key) => Change::Remove(copied(widths.zero_key(), key)),
         };
-        Ok(self.apply_changes(changes.len(), change_at)?)
+        Ok(self.apply_changes(count, copied_at)?)
     }
 
     /// Changes the value of a key.
