@@ -17,7 +17,7 @@ use norn_lab::paging::order::{blocks_in_functions, call_affinity, ext_tsp, petti
 use norn_lab::paging::pages::{Room as PageRoom, by_misses};
 use norn_lab::paging::profile::Profile;
 use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes, requests};
-use norn_lab::paging::sharing::{Counts as SharingCounts, SizedCache, in_turns};
+use norn_lab::paging::sharing::{Counts as SharingCounts, SizedCache, in_turns, on_one_part};
 use norn_lab::paging::source::made_up;
 use norn_lab::paging::trace::{Run, Trace};
 
@@ -136,7 +136,9 @@ fn pages_of_two_sizes_share_the_register() {
 #[test]
 fn programs_take_turns_until_the_shortest_ends() {
     let run = |address| Run { address, bytes: 4, instructions: 1 };
-    let programs = [vec![run(0), run(8), run(16)], vec![run(600), run(4), run(604), run(0)]];
+    let mut programs = [vec![run(0), run(8), run(16)], vec![run(600), run(4), run(604), run(0)]];
+    on_one_part(&mut programs);
+    let programs = [&*programs[0], &*programs[1]];
     let addresses = |turn_runs| in_turns(&programs, turn_runs).iter().map(|run| run.address).collect::<Vec<_>>();
     assert_eq!(addresses(1), [0, 1112, 8, 516, 16, 1116]);
     assert_eq!(addresses(2), [0, 8, 1112, 516, 16, 1116]);

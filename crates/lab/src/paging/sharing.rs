@@ -1,9 +1,9 @@
 //! What the paper leaves out: three programs that share a cache, and a cache with pages of two sizes.
 //!
 //! 1. Programs lie one after the other on the part, and take turns of a number of runs each, until the shortest ends.
-//! 2. The first half of the runs is the profile: a page of the part has large cache pages if its runs are longer, on
-//!    average, than the geometric mean of the two sizes, and small ones otherwise.
-//! 3. The second half is replayed under LRU, which chooses among the frames of a size.
+//! 2. The first half of each program's runs is the profile: a page of the part has large cache pages if its runs are
+//!    longer, on average, than the geometric mean of the two sizes, and small ones otherwise.
+//! 3. The second halves are replayed under LRU, which chooses among the frames of a size.
 //!
 //! Invariant: the first page of a room is the one requested last.
 
@@ -156,25 +156,22 @@ impl Room {
     }
 }
 
-/// Step 1: the programs' runs in turns of so many, or one program after the other.
-pub fn in_turns(programs: &[Vec<Run>], turn_runs: usize) -> Vec<Run> {
-    let shortest = programs.iter().map(Vec::len).min().unwrap_or(0);
-    let turn_runs = if turn_runs == 0 { shortest.max(1) } else { turn_runs };
-    let mut starts = Vec::new();
-    let mut end = 0_u32;
+/// Step 1: the programs, one after the other on the part.
+pub fn on_one_part(programs: &mut [Vec<Run>]) {
+    let mut start = 0;
     for runs in programs {
-        starts.push(end);
         let code_bytes = runs.iter().map(Run::end).max().unwrap_or(0);
-        end += code_bytes.next_multiple_of(PART_PAGE_BYTES);
+        runs.iter_mut().for_each(|run| run.address += start);
+        start += code_bytes.next_multiple_of(PART_PAGE_BYTES);
     }
-    let mut all = Vec::with_capacity(shortest * programs.len());
-    for from in (0..shortest).step_by(turn_runs) {
-        let turn = from..shortest.min(from + turn_runs);
-        for (runs, start) in programs.iter().zip(&starts) {
-            all.extend(runs[turn.clone()].iter().map(|run| Run { address: run.address + start, ..*run }));
-        }
-    }
-    all
+}
+
+/// Step 1: their runs in turns of so many, until the shortest ends, or one program after the other.
+pub fn in_turns(programs: &[&[Run]], turn_runs: usize) -> Vec<Run> {
+    let shortest = programs.iter().map(|runs| runs.len()).min().unwrap_or(0);
+    let turn_runs = if turn_runs == 0 { shortest.max(1) } else { turn_runs };
+    let turns = (0..shortest).step_by(turn_runs).map(|from| from..shortest.min(from + turn_runs));
+    turns.flat_map(|turn| programs.iter().flat_map(move |runs| runs[turn.clone()].iter().copied())).collect()
 }
 
 /// Step 2: the pages of the part whose runs are longer than the geometric mean of the sizes, on average.
@@ -204,7 +201,8 @@ impl Parameters {
         }
     }
 
-    fn runs(&self, context: &Context) -> Result<Vec<Run>, JobError> {
+    /// Profile and runs to measure.
+    fn halves(&self, context: &Context) -> Result<[Vec<Run>; 2], JobError> {
         let mut programs = Vec::new();
         for (program, version) in self.programs.split(SEPARATOR).zip(self.versions.split(SEPARATOR)) {
             let version = version.parse().map_err(JobError::while_doing::<std::num::ParseIntError>("a version"))?;
@@ -215,7 +213,9 @@ impl Parameters {
             runs.truncate(self.runs_max);
             programs.push(runs);
         }
-        Ok(in_turns(&programs, self.turn_runs))
+        on_one_part(&mut programs);
+        let (profiles, measured): (Vec<_>, Vec<_>) = programs.iter().map(|runs| runs.split_at(runs.len() / 2)).unzip();
+        Ok([in_turns(&profiles, self.turn_runs), in_turns(&measured, self.turn_runs)])
     }
 }
 
@@ -250,8 +250,9 @@ impl Experiment for Sharing {
             name: "paging-sharing",
             paper: PAPER,
             reproduces: "nothing published: what sections 6 and 7 leave open",
-            summary: "Three programs that share a cache of 2 KB in turns of a number of runs, and caches with pages of two sizes, over pages of 512 \
-                      bytes on the slow bus, under LRU. The first half of the runs says which code has large pages; the second is measured.",
+            summary: "Three programs that share a cache of 2 KB in turns of a number of runs, and caches with pages of two \
+                      sizes, over pages of 512 bytes on the slow bus, under LRU. The first half of each program's runs \
+                      says which code has large pages; the second is measured.",
             revision: 1,
         }
     }
@@ -272,14 +273,13 @@ impl Experiment for Sharing {
 
     fn measure(parameters: &Parameters, context: &Context) -> Result<Vec<Row>, JobError> {
         let &Parameters { cache_bytes, small_page_bytes, large_page_bytes, large_bytes, .. } = parameters;
-        let runs = parameters.runs(context)?;
-        let (profile, measured) = runs.split_at(runs.len() / 2);
+        let [profile, measured] = parameters.halves(context)?;
         let large = match large_bytes {
             0 => HashMap::new(),
-            _ => large_pages(profile, small_page_bytes, large_page_bytes),
+            _ => large_pages(&profile, small_page_bytes, large_page_bytes),
         };
         let mut cache = SizedCache::new((small_page_bytes, cache_bytes - large_bytes), (large_page_bytes, large_bytes));
-        for run in measured {
+        for run in &measured {
             cache.execute(run, |page| large.get(&page).copied().unwrap_or(false));
         }
         let executed_bytes = measured.iter().map(|run| u64::from(run.bytes)).sum();
