@@ -17,6 +17,7 @@ use norn_lab::paging::order::{blocks_in_functions, call_affinity, ext_tsp, petti
 use norn_lab::paging::pages::{Room as PageRoom, by_misses};
 use norn_lab::paging::profile::Profile;
 use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes, requests};
+use norn_lab::paging::sharing::{Counts as SharingCounts, SizedCache, in_turns, on_one_part};
 use norn_lab::paging::source::made_up;
 use norn_lab::paging::trace::{Run, Trace};
 
@@ -91,6 +92,57 @@ fn the_pager_counts_what_the_model_says() {
         counts_as_modelled::<64, 32>(&spec, &trace);
         counts_as_modelled::<4, 512>(&spec, &trace);
     }
+}
+
+/// A cache of one size costs what the model says; of two, with all code of one of them, too.
+#[test]
+fn a_cache_of_two_sizes_counts_what_the_model_says_of_one() {
+    let (trace, part) = (made_up(4, 10_000), k9f1208q0b(Bus::Mhz33Bits8).part);
+    for page_bytes in [16, 64, 512] {
+        let mut model = LruModel::new(2048 / page_bytes, page_bytes, &part, trace.code_bytes).unwrap();
+        model.replay(&trace.runs);
+        let (model, bytes) = (model.counts(), u64::from(page_bytes));
+        let modelled = SharingCounts {
+            misses: model.misses,
+            loads: model.loads,
+            fetched_bytes: model.misses * bytes,
+            skipped_bytes: model.skipped * bytes,
+        };
+        let mut small = SizedCache::new((page_bytes, 2048), (32, 0));
+        let mut large = SizedCache::new((32, 1024), (page_bytes, 2048));
+        for run in &trace.runs {
+            small.execute(run, |_| false);
+            large.execute(run, |_| true);
+        }
+        assert_eq!((small.counts, large.counts), (modelled, modelled), "pages of {page_bytes}");
+    }
+}
+
+#[test]
+fn pages_of_two_sizes_share_the_register() {
+    let mut cache = SizedCache::new((32, 32), (256, 256));
+    let run = |address, bytes| Run { address, bytes, instructions: 1 };
+    let is_large = |page| page == 0;
+    cache.execute(&run(500, 20), is_large); // Bytes 256 to 511 of the first page, 0 to 31 of the second.
+    assert_eq!(cache.counts, SharingCounts { misses: 2, loads: 2, fetched_bytes: 288, skipped_bytes: 256 });
+    cache.execute(&run(576, 8), is_large); // The second page is in the register, 32 bytes are passed over.
+    assert_eq!(cache.counts, SharingCounts { misses: 3, loads: 2, fetched_bytes: 320, skipped_bytes: 288 });
+    cache.execute(&run(300, 8), is_large); // Its large page was not evicted by small ones.
+    assert_eq!(cache.counts.misses, 3);
+    cache.execute(&run(512, 8), is_large); // Before the position: the page is loaded again.
+    assert_eq!(cache.counts, SharingCounts { misses: 4, loads: 3, fetched_bytes: 352, skipped_bytes: 288 });
+}
+
+#[test]
+fn programs_take_turns_until_the_shortest_ends() {
+    let run = |address| Run { address, bytes: 4, instructions: 1 };
+    let mut programs = [vec![run(0), run(8), run(16)], vec![run(600), run(4), run(604), run(0)]];
+    on_one_part(&mut programs);
+    let programs = [&*programs[0], &*programs[1]];
+    let addresses = |turn_runs| in_turns(&programs, turn_runs).iter().map(|run| run.address).collect::<Vec<_>>();
+    assert_eq!(addresses(1), [0, 1112, 8, 516, 16, 1116]);
+    assert_eq!(addresses(2), [0, 8, 1112, 516, 16, 1116]);
+    assert_eq!(addresses(0), [0, 8, 16, 1112, 516, 1116]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod profile;
 pub mod recorded;
 pub mod replay;
 pub mod search;
+pub mod sharing;
 pub mod source;
 mod tables;
 pub mod trace;
@@ -27,6 +28,7 @@ pub use codes::Codes;
 pub use inputs::Inputs;
 pub use layouts::Layouts;
 pub use paper::PAPER;
+pub use sharing::Sharing;
 pub use tables::Tables;
 
 use crate::experiment::{AnyExperiment, Erased, Experiment};
@@ -40,6 +42,7 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<Codes>::boxed(),
         Erased::<Layouts>::boxed(),
         Erased::<Inputs>::boxed(),
+        Erased::<Sharing>::boxed(),
     ]
 }
 
