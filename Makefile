@@ -11,7 +11,7 @@ help:
 	@echo "make test       every test that ends in minutes"
 	@echo "make install PREFIX=DIR [TARGET=thumbv7em-none-eabi]  the C library: header, static library, CMake package, pkg-config file"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
-	@echo "make firmware-test  of these, the programs for boards that QEMU emulates, with hundreds of resets"
+	@echo "make firmware-test  the programs for boards that QEMU emulates, with hundreds of resets: some minutes, most of them to compile"
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make crash-faults  puts known faults back into copies of java/sas, and shows that the crash harness finds each: about ten minutes"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
@@ -37,7 +37,6 @@ test: test-java
 	cargo test --locked --workspace
 	cargo test --locked -p norn-cli --features arrow,plots log
 	cargo test --locked -p norn-ordered-index --features postcard,zerocopy --test typed_keys
-	tools/firmware-test
 
 test-java:
 	tools/test-java
