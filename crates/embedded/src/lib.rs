@@ -51,3 +51,8 @@ pub use recognition::{PartContent, recognise_nand, recognise_nor};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The porting guide's examples, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/porting.md")]
+struct Porting;
