@@ -77,6 +77,7 @@ mod error;
 mod experiment;
 pub mod fat_lists;
 mod interval;
+pub mod log_heap;
 pub mod paging;
 mod plot;
 mod presentation;
@@ -105,6 +106,7 @@ pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         realtime_gc::experiments(),
         paging::experiments(),
         write_amplification::experiments(),
+        log_heap::experiments(),
     ];
     papers.into_iter().flatten().collect()
 }

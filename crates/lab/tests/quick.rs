@@ -88,6 +88,7 @@ fn every_experiment_runs_in_small() {
     the_others_have_their_shape(out);
     weaknesses_are_attacked(out);
     fat_lists_have_their_shape(out, &report);
+    heaps_have_their_shape(out, &report);
 }
 
 fn plots_have_their_texts(out: &Path, report: &str) {
@@ -351,6 +352,31 @@ fn fat_lists_have_their_shape(out: &Path, report: &str) {
     for row in of(&readings, &[("phase", "Insertion")]) {
         assert_eq!(row["distinct_keys"], row["readings"], "each time and mote is a key of its own");
     }
+}
+
+/// Of both heaps in steady state: verdicts follow from the rows, and what steps and error detection are for.
+fn heaps_have_their_shape(out: &Path, report: &str) {
+    let updates = rows(out, "log-heap-updates");
+    let of = |engine, pace| one(&updates, &[("engine", engine), ("pace", pace)]);
+    let (log, detecting, paced) = (of("Log", "NoSteps"), of("LogDetecting", "NoSteps"), of("Log", "Steps"));
+    assert!(number(detecting, "reads") > 2.0 * number(log, "reads"), "sectors are read to be checked: {detecting:?}");
+    assert!(number(detecting, "programs") > number(log, "programs"), "and take more room: {detecting:?}");
+    assert_eq!(number(paced, "worst_erases"), 0.0, "a call after steps erases nothing: {paced:?}");
+    assert!(number(paced, "worst_programs") * 10.0 < number(log, "worst_programs"), "{paced:?}");
+
+    let line = report.lines().find(|line| line.starts_with("| tinystore, 2800 | one field | 11 | 8 |")).unwrap();
+    let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    let is_met = |most: f64| if number(log, "programs") <= most { "met" } else { "missed" };
+    assert_eq!(cells[6], format!("bar {}, goal {}", is_met(11.0), is_met(8.0)), "{log:?}");
+
+    let room = &rows(out, "log-heap-capacity")[0];
+    assert!(number(room, "in_use") <= number(room, "created") && number(room, "in_use") < number(room, "refused"));
+    assert!(number(room, "refused") - number(room, "in_use") <= number(room, "created") / 400.0, "{room:?}");
+
+    let mounts = rows(out, "log-heap-mounts");
+    let rested = one(&mounts, &[("stop", "Rested")]);
+    assert!(number(rested, "mount_programs") == 0.0 && number(rested, "mount_erases") == 0.0, "{rested:?}");
+    assert!(number(one(&mounts, &[("stop", "Recorded")]), "mount_erases") >= 1.0, "an unclean mount settles");
 }
 
 /// A figure by the size of the part.
