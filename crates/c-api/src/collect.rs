@@ -86,7 +86,7 @@ unsafe fn references<'a>(roots: *const norn_ref, count: u32) -> Result<&'a [Ref]
         named(number)?;
     }
     // SAFETY: a `Ref` is transparent over its number, and each of these can be one.
-    Ok(unsafe { slice::from_raw_parts(roots.cast(), numbers.len()) })
+    Ok(unsafe { slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) })
 }
 
 /// Calls the engine's tracer.

@@ -260,8 +260,8 @@ impl<T: Opaque> Handle<T> {
         }
     }
 
-    /// Mounts a handle that is not mounted, which is busy meanwhile: `make` makes the engine, and `begin` has it begin to
-    /// work where it is.
+    /// Mounts a handle that is not mounted, which is busy meanwhile: `make` makes the engine, and `begin` has it begin
+    /// to work where it is.
     ///
     /// # Safety
     /// `mark` leads to a word of the memory that the engine works in, or is null.

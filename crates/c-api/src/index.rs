@@ -100,8 +100,8 @@ pub unsafe extern "C" fn norn_index_format(index: *mut norn_index, config: *cons
 /// Mounts the index on the part, whose keys and values have to have the widths that it was formatted with: finds what
 /// was acknowledged before the power went, and completes or undoes what was not.
 ///
-/// Cost after `norn_index_unmount` or `norn_index_rest`: some tens of reads. After a loss of power all that is in use is
-/// read; at most one unit is moved and two are erased.
+/// Cost after `norn_index_unmount` or `norn_index_rest`: some tens of reads. After a loss of power all that is in use
+/// is read; at most one unit is moved and two are erased.
 ///
 /// Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_GEOMETRY` for other widths or another part,
 /// `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of `norn_index_format`.

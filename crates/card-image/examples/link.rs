@@ -1,5 +1,5 @@
-//! Links packages for a card that is not on this host: `link OUT JAR...` links the jars one after the other, each against
-//! those before it, the card's API first, and writes `OUT/NAME.image` for each.
+//! Links packages for a card that is not on this host: `link OUT JAR...` links the jars one after the other, each
+//! against those before it, the card's API first, and writes `OUT/NAME.image` for each.
 #![forbid(unsafe_code)]
 
 use std::error::Error;

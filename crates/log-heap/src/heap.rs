@@ -132,8 +132,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.reclamation.objects.map.space.log.units.medium.into_device()
     }
 
-    /// The damage that was met last: what a call that failed with `Corrupted` found, or a damaged object that a mount or
-    /// reclamation left as it is, so that reads of it fail.
+    /// The damage that was met last: what a call that failed with `Corrupted` found, or a damaged object that a mount
+    /// or reclamation left as it is, so that reads of it fail.
     pub const fn corruption(&self) -> Option<Violation> {
         self.reclamation.objects.map.space.log.units.medium.corruption()
     }

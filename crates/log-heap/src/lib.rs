@@ -55,6 +55,7 @@ mod recognition;
 mod root;
 mod shape;
 mod space;
+mod tail;
 mod transaction;
 mod units;
 

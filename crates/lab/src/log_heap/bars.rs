@@ -1,5 +1,7 @@
 //! What is to be met: a bar, then a goal, for rows of updates, and for what is counted beside them.
 
+use std::fmt;
+
 use super::population::Update;
 
 /// Program units, and erases if they are asked for, for each field updated, at most.
@@ -102,9 +104,13 @@ const fn fits(part: &'static str, object_bytes: u32, bar: Room, goal: Room) -> C
     CapacityBar { part, object_bytes, bar, goal }
 }
 
-/// Whether something is met.
-pub fn verdict(is_met: bool) -> &'static str {
-    if is_met { "met" } else { "missed" }
+/// Whether something is met, in words.
+pub struct Met(pub bool);
+
+impl fmt::Display for Met {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0 { "met" } else { "missed" })
+    }
 }
 
 impl Cost {

@@ -4,8 +4,8 @@ use norn_flash::Nor;
 use norn_flash_sim::{PartSpec, catalogue};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
-use super::bars::{CAPACITIES, CapacityBar, Room, verdict};
+use super::bars::{CAPACITIES, CapacityBar, Met, Room};
+use super::paper::PAPER;
 use super::population::{Population, Refusal, Update};
 use super::subject::{Engine, Subject, Work};
 use crate::error::JobError;
@@ -177,7 +177,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
             Room::Objects(objects) => objects.to_string(),
             Room::Percent(percent) => format!("{percent}%"),
         };
-        let is_met = |room: Room| verdict(room.is_met(row.in_use, row.percent));
+        let is_met = |room: Room| Met(room.is_met(row.in_use, row.percent));
         table.push(vec![
             format!("{}, {} B", parameters.part, parameters.object_bytes),
             format!("{}, {}", parameters.engine, parameters.update),

@@ -5,19 +5,18 @@
 //! `steady.rs` runs that until windows agree. `bars.rs` is what is to be met; `updates.rs`, `capacity.rs` and
 //! `mounts.rs` are the experiments.
 
-use crate::experiment::{AnyExperiment, Erased, Paper};
+use crate::experiment::{AnyExperiment, Erased};
 
 mod bars;
 mod capacity;
 mod mounts;
+mod paper;
 mod population;
 mod steady;
 mod subject;
 mod updates;
 
-/// No paper has the figures: the bars are this project's.
-pub const PAPER: Paper =
-    Paper { id: "log-heap", title: "The heaps in steady state (docs/design/log-heap.md), and this project's bars" };
+pub use paper::PAPER;
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {

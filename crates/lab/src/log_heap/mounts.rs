@@ -5,7 +5,7 @@ use norn_flash::Reprogramming;
 use norn_flash_sim::catalogue;
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
+use super::paper::PAPER;
 use super::population::{Population, Update};
 use super::steady::Mount;
 use super::subject::{Engine, Subject, Work};

@@ -3,11 +3,11 @@
 use norn_flash_sim::catalogue;
 use serde::{Deserialize, Serialize};
 
-use super::bars::{self, Cost, RAM_BYTES, UPDATES, UpdateBar, WEAR, WEAR_ERASES, WORST_READ, verdict};
-use super::population::{Population, Update};
+use super::bars::{self, Cost, Met, RAM_BYTES, UPDATES, UpdateBar, WEAR, WEAR_ERASES, WORST_READ};
+use super::paper::PAPER;
+use super::population::{Population, Refusal, Update};
 use super::steady::{Length, Mount, Pace, Run, Steady, wear};
 use super::subject::{Engine, Subject, Work};
-use super::{PAPER, population::Refusal};
 use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::presentation::{Presentation, Table};
@@ -191,7 +191,7 @@ fn verdicts(row: &Row, bar: Option<Cost>, goal: Option<Cost>) -> String {
         let steady = &row.steady;
         cost.map(|cost| {
             let is_met = row.status == "steady" && cost.is_met(steady.programs, steady.erases);
-            format!("{what} {}", verdict(is_met))
+            format!("{what} {}", Met(is_met))
         })
     });
     let texts: Vec<String> = texts.into_iter().flatten().collect();
@@ -227,7 +227,7 @@ fn beside_table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
     let rows = || outcomes.iter().filter(|of| of.parameters.engine == Engine::Log && of.parameters.part == "tinystore");
     let at_1400 = rows().filter(|of| of.parameters.objects == 1400 && of.parameters.pace == Pace::NoSteps);
     if let Some(most) = at_1400.map(|of| of.row.read_most).max() {
-        let [bar, goal] = WORST_READ.map(|words| verdict(most as f64 <= words));
+        let [bar, goal] = WORST_READ.map(|words| Met(most as f64 <= words));
         table.push(vec![
             "words that reading a field reads, at most, 1,400 objects, all rows".to_owned(),
             WORST_READ[0].to_string(),
@@ -242,7 +242,7 @@ fn beside_table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
             bars::WEAR.to_string(),
             "–".to_owned(),
             format!("{:.3}", worn.row.wear),
-            format!("bar {}", verdict(worn.row.wear <= WEAR)),
+            format!("bar {}", Met(worn.row.wear <= WEAR)),
         ]);
     }
     if let Some(of) = rows().next() {
