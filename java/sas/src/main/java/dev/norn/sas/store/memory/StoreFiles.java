@@ -30,7 +30,7 @@ public final class StoreFiles {
 
     private StoreFiles() {}
 
-    static boolean isStores(Path file) {
+    private static boolean isStores(Path file) {
         return file.getFileName().toString().matches(NAMES);
     }
 
