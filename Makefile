@@ -4,7 +4,7 @@ PREFIX = /usr/local
 CARD = out/wallet.card
 SEED = 2006
 
-.PHONY: help run install test test-java firmware-test test-long crash-faults bench lab bobc hot compare size lint
+.PHONY: help run install test test-java firmware-test test-long crash-faults bench lab bobc hot compare size book lint
 
 help:
 	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
@@ -20,6 +20,7 @@ help:
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heap, the ordered indexes and the ring log beside other stores for flash, into out/peers: half an hour"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
+	@echo "make book       the guide, the designs, the formats and the results as pages for a browser, into out/book"
 	@echo "make lint       formatting, clippy, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"
 
 run:
@@ -91,6 +92,12 @@ compare:
 
 size:
 	@tools/size
+
+book:
+	@tools/ensure-rust
+	@tools/ensure-mdbook
+	PATH="$$PATH:$$HOME/.cargo/bin" mdbook build docs
+	@echo "open out/book/index.html"
 
 lint:
 	@tools/ensure-rust

@@ -159,7 +159,7 @@ fn a_project_for_cortex_m_links_the_library() {
     assert!(!symbols.contains("T malloc") && !symbols.contains(" U "), "nothing is allocated or missing:\n{symbols}");
 }
 
-/// What the example in README leaves to a board: the functions of a part, here in RAM; and a main that starts it twice.
+/// What the guide's example leaves to a board: the functions of a part, here in RAM; and a main that starts it twice.
 const BOARD: &str = r"
 #include <string.h>
 static uint8_t cells[64 * 2048];
@@ -187,13 +187,13 @@ int main(void) {
 ";
 
 #[test]
-fn the_example_of_the_readme_counts_boots() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let example = readme.split("```c\n").nth(1).unwrap().split("```").next().unwrap();
-    let source = room("programs").join("readme.c");
+fn the_example_of_the_guide_counts_boots() {
+    let guide = std::fs::read_to_string(root().join("docs/guide/c.md")).unwrap();
+    let example = guide.split("```c\n").nth(1).unwrap().split("```").next().unwrap();
+    let source = room("programs").join("guide.c");
     std::fs::write(&source, format!("{example}{BOARD}")).unwrap();
     for compiler in ["gcc", "clang"] {
         let flags = [&["-std=c99"], &SANITIZED[..]].concat();
-        run(&mut Command::new(compile(compiler, &flags, &[source.to_str().unwrap()], "readme")));
+        run(&mut Command::new(compile(compiler, &flags, &[source.to_str().unwrap()], "guide")));
     }
 }

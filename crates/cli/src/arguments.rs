@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use norn_code_pager::{RoomName, Standing, Version};
 use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 use norn_heap_image::{Engine, Format, part_by_name};
@@ -74,6 +75,18 @@ pub enum Command {
     Card(CardCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts,
+    /// Print the script that completes commands and options in a shell.
+    #[command(after_help = "Example: norn completions bash > ~/.local/share/bash-completion/completions/norn")]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write the manual's pages, one for each command, into a directory.
+    #[command(after_help = "Example: norn manual ~/.local/share/man/man1, then man norn-heap-create")]
+    Manual {
+        /// The directory, which is made if it is not there.
+        directory: PathBuf,
+    },
 }
 
 impl Command {
@@ -111,7 +124,9 @@ impl Command {
             | Command::Log(LogCommand::Create(_))
             | Command::Nbd(NbdCommand::Create(_))
             | Command::Card(_)
-            | Command::Parts => return None,
+            | Command::Parts
+            | Command::Completions { .. }
+            | Command::Manual { .. } => return None,
         };
         Some((image.clone(), opener))
     }

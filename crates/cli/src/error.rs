@@ -75,6 +75,14 @@ pub enum Error {
         /// What failed.
         failure: Box<norn_card_image::CardFailure>,
     },
+    /// The manual's pages could not be written.
+    #[error("{}: the manual's pages cannot be written: {source}", directory.display())]
+    Manual {
+        /// Where they were to be.
+        directory: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The requested unit does not exist on the part.
     #[error("{}: {source}", image.display())]
     NoSuchUnit {

@@ -7,10 +7,13 @@
 mod arguments;
 mod card;
 mod code;
+#[cfg(test)]
+mod documented;
 mod error;
 mod heap;
 mod image;
 mod log;
+mod manual;
 mod nbd;
 mod part_text;
 mod parts;
@@ -74,6 +77,8 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Log(command) => keep_log(command),
         Command::Card(command) => cards(&command),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
+        Command::Completions { shell } => print(&manual::completions(shell), Verdict::Sound),
+        Command::Manual { directory } => print(&manual::write(&directory)?, Verdict::Sound),
     }
 }
 

@@ -47,7 +47,7 @@ pub use norn_object_heap as heap;
 pub use norn_ordered_index as index;
 pub use recognition::{PartContent, recognise_nand, recognise_nor};
 
-/// README's examples, as tests.
+/// README's example, as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
@@ -56,3 +56,16 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/porting.md")]
 struct Porting;
+
+/// The guide's examples, as tests.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/firmware.md")]
+    struct Firmware;
+
+    #[doc = include_str!("../../../docs/guide/sorted-map.md")]
+    struct SortedMap;
+
+    #[doc = include_str!("../../../docs/guide/code-from-nand.md")]
+    struct CodeFromNand;
+}

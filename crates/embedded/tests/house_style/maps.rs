@@ -1,5 +1,5 @@
-//! The maps: links between documents lead somewhere, docs/papers.md leads from every noun of a paper to a file that
-//! names it, and the first figure of ARCHITECTURE.md shows every crate.
+//! The maps: links between documents lead somewhere, the book has every document, README is short, docs/papers.md leads
+//! from every noun of a paper to a file that names it, and the first figure of ARCHITECTURE.md shows every crate.
 //!
 //! In the tables of papers.md a noun is set in italics, and the last column links files. Each noun of a row is named by
 //! a file of the row: its words are there one after the other, in a comment or as an identifier, in the singular or the
@@ -96,7 +96,7 @@ fn every_link_of_a_document_leads_to_a_file() {
         .into_iter()
         .flat_map(|room| sources_below(&root().join(room), ".md"))
         .collect();
-    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
+    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"] {
         documents.push((PathBuf::from(name), fs::read_to_string(root().join(name)).unwrap()));
     }
     let mut offences = Vec::new();
@@ -111,6 +111,25 @@ fn every_link_of_a_document_leads_to_a_file() {
     }
     assert!(count > 200, "the documents are where they were: {count} links");
     none("links that lead nowhere", offences);
+}
+
+#[test]
+fn every_document_is_a_chapter_of_the_book() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let chapters = links(&summary);
+    let documents = sources_below(&root().join("docs"), ".md");
+    assert!(documents.len() > 100, "the documents are where they were: {}", documents.len());
+    let names = documents.iter().map(|(path, _)| path.strip_prefix("docs").unwrap().display().to_string());
+    none(
+        "not in docs/SUMMARY.md",
+        names.filter(|name| name != "SUMMARY.md" && !chapters.contains(name)).collect(),
+    );
+}
+
+#[test]
+fn readme_is_read_in_three_minutes() {
+    let words = fs::read_to_string(root().join("README.md")).unwrap().split_whitespace().count();
+    assert!(words <= 700, "README.md has {words} words; what is longer is in docs/guide");
 }
 
 #[test]

@@ -1,0 +1,84 @@
+"""The cells of a part: of an image file of a simulated NOR or NAND part (docs/format/sim-image.md), or of a raw dump."""
+
+import struct
+import zlib
+
+
+class Damaged(Exception):
+    """Bytes that the format does not allow; says where."""
+
+
+class NorPart:
+    """The cells of a NOR part, and its geometry."""
+
+    def __init__(self, cells, units, unit_bytes, program_unit):
+        self.cells = cells
+        self.units = units
+        self.unit_bytes = unit_bytes
+        self.program_unit = program_unit
+
+
+class NandPart:
+    """The cells of a NAND part by pages, each with its out-of-band area; an erased page reads as ones."""
+
+    def __init__(self, pages, blocks, pages_a_block, page_bytes, oob_bytes, bad):
+        self.pages = pages
+        self.blocks = blocks
+        self.pages_a_block = pages_a_block
+        self.page_bytes = page_bytes
+        self.oob_bytes = oob_bytes
+        self.bad = bad
+
+    def page(self, block, page):
+        """The bytes of a page with its out-of-band area."""
+        return self.pages[block * self.pages_a_block + page]
+
+
+def up_to(length, multiple):
+    """The length rounded up."""
+    return -(-length // multiple) * multiple
+
+
+def check_length(image, length):
+    if len(image) != length:
+        raise Damaged(f"the file has {len(image)} bytes; its header says {length}")
+
+
+def open_nor(path):
+    """The part in an image file."""
+    image = open(path, "rb").read()
+    if image[:8] != b"NORNSIM\0":
+        raise Damaged(f"{path}: no image of a simulated NOR part")
+    if struct.unpack_from("<I", image, 76)[0] != zlib.crc32(image[:76]):
+        raise Damaged(f"{path}: the CRC of its header is wrong")
+    units, unit_bytes = struct.unpack_from("<II", image, 64)
+    program_unit = image[72]
+    start = up_to(4096 + 8 * units, 4096)
+    cells = image[start : start + units * unit_bytes]
+    if len(cells) != units * unit_bytes:
+        raise Damaged(f"{path}: the cells end after {len(cells)} bytes")
+    return NorPart(cells, units, unit_bytes, program_unit)
+
+
+def open_nand(path):
+    """The part in an image file."""
+    image = open(path, "rb").read()
+    if image[:8] != b"NORNNAND":
+        raise Damaged(f"{path}: no image of a simulated NAND part")
+    if struct.unpack_from("<I", image, 72)[0] != zlib.crc32(image[:72]):
+        raise Damaged(f"{path}: the CRC of its header is wrong")
+    blocks, pages_a_block, page_bytes, oob_bytes = struct.unpack_from("<HHHH", image, 64)
+    record_bytes = 1 << (8 + pages_a_block - 1).bit_length()
+    start = up_to(4096 + blocks * record_bytes, 4096)
+    whole = page_bytes + oob_bytes
+    check_length(image, start + 2 * blocks * pages_a_block * whole)
+    pages, bad = [], set()
+    for block in range(blocks):
+        record = image[4096 + block * record_bytes :][:record_bytes]
+        if record[4] & 6:
+            bad.add(block)
+        for page in range(pages_a_block):
+            at = start + (block * pages_a_block + page) * whole
+            is_erased = record[8 + page] == 0
+            pages.append(b"\xff" * whole if is_erased else image[at : at + whole])
+    return NandPart(pages, blocks, pages_a_block, page_bytes, oob_bytes, bad)
