@@ -161,7 +161,8 @@ class Heap:
     def node_entry(self, granule, which):
         node = self.sector(granule)
         values, _, _, tail = node["body"]
-        entry = int.from_bytes(self.nor.cells[values + 3 * which :][:3], "little")
+        at = values + 3 * which
+        entry = int.from_bytes(self.nor.cells[at : at + 3], "little")
         for spare in range(node["places"]):
             change = self.place(tail + spare)
             if change is None:

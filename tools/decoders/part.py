@@ -1,5 +1,6 @@
 """The cells of a part: of an image file of a simulated NOR or NAND part (docs/format/sim-image.md), or of a raw dump."""
 
+import mmap
 import struct
 import zlib
 
@@ -19,7 +20,10 @@ class NorPart:
 
 
 class NandPart:
-    """The cells of a NAND part by pages, each with its out-of-band area; an erased page reads as ones."""
+    """The cells of a NAND part by pages, each with its out-of-band area; an erased page reads as ones.
+
+    `bad` are the blocks that the maker marked.
+    """
 
     def __init__(self, pages, blocks, pages_a_block, page_bytes, oob_bytes, bad):
         self.pages = pages
@@ -32,6 +36,14 @@ class NandPart:
     def page(self, block, page):
         """The bytes of a page with its out-of-band area."""
         return self.pages[block * self.pages_a_block + page]
+
+
+def mapped(path):
+    """The bytes of a file, which are read when they are looked at."""
+    with open(path, "rb") as file:
+        if not file.read(1):
+            raise Damaged(f"{path}: the file is empty")
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def up_to(length, multiple):
@@ -62,7 +74,7 @@ def open_nor(path):
 
 def open_nand(path):
     """The part in an image file."""
-    image = open(path, "rb").read()
+    image = mapped(path)
     if image[:8] != b"NORNNAND":
         raise Damaged(f"{path}: no image of a simulated NAND part")
     if struct.unpack_from("<I", image, 72)[0] != zlib.crc32(image[:72]):
@@ -72,13 +84,13 @@ def open_nand(path):
     start = up_to(4096 + blocks * record_bytes, 4096)
     whole = page_bytes + oob_bytes
     check_length(image, start + 2 * blocks * pages_a_block * whole)
-    pages, bad = [], set()
+    pages, bad, erased = [], set(), b"\xff" * whole
     for block in range(blocks):
-        record = image[4096 + block * record_bytes :][:record_bytes]
-        if record[4] & 6:
+        at = 4096 + block * record_bytes
+        record = image[at : at + record_bytes]
+        if record[4] & 4:
             bad.add(block)
         for page in range(pages_a_block):
             at = start + (block * pages_a_block + page) * whole
-            is_erased = record[8 + page] == 0
-            pages.append(b"\xff" * whole if is_erased else image[at : at + whole])
+            pages.append(image[at : at + whole] if record[8 + page] else erased)
     return NandPart(pages, blocks, pages_a_block, page_bytes, oob_bytes, bad)

@@ -48,7 +48,7 @@ Exit codes:
 /// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices and programs in
 /// those of NAND parts.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(name = "norn", version, after_help = EXAMPLES)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]

@@ -27,6 +27,12 @@ fn shell_lines(text: &str) -> Vec<&str> {
     blocks.flat_map(str::lines).collect()
 }
 
+/// A word as it is given at the root of the sources, where the documented lines are called.
+fn at_root(word: &str) -> String {
+    let path = root().join(word);
+    if word.contains('/') && path.exists() { path.display().to_string() } else { word.to_owned() }
+}
+
 /// The commands of a shell line, each as its words, without a comment.
 fn commands(line: &str) -> Vec<Vec<&str>> {
     let words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
@@ -65,7 +71,8 @@ fn every_documented_line_is_one_that_norn_takes() {
         for line in shell_lines(&text) {
             for arguments in commands(line).iter().filter_map(|words| arguments_of_norn(words)) {
                 count += 1;
-                if let Err(error) = Arguments::try_parse_from(["norn"].iter().chain(&arguments)) {
+                let words = ["norn"].iter().chain(&arguments).map(|word| at_root(word));
+                if let Err(error) = Arguments::try_parse_from(words) {
                     refused.push(format!("{}: {line}\n{error}", path.display()));
                 }
             }
