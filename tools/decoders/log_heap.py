@@ -273,7 +273,7 @@ def main():
     try:
         objects, roots = Heap(part.open_nor(sys.argv[1])).objects()
     except (Damaged, OSError) as error:
-        sys.exit(f"log_heap.py: {error}")
+        sys.exit(f"log_heap.py: {sys.argv[1]}: {error}")
     for name, slot, generation in roots:
         print(f"root {name} #{slot}.{generation}")
     for slot, generation, kind, own, values in objects:

@@ -42,7 +42,7 @@ def mapped(path):
     """The bytes of a file, which are read when they are looked at."""
     with open(path, "rb") as file:
         if not file.read(1):
-            raise Damaged(f"{path}: the file is empty")
+            raise Damaged("the file is empty")
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
@@ -60,15 +60,15 @@ def open_nor(path):
     """The part in an image file."""
     image = open(path, "rb").read()
     if image[:8] != b"NORNSIM\0":
-        raise Damaged(f"{path}: no image of a simulated NOR part")
+        raise Damaged("no image of a simulated NOR part")
     if struct.unpack_from("<I", image, 76)[0] != zlib.crc32(image[:76]):
-        raise Damaged(f"{path}: the CRC of its header is wrong")
+        raise Damaged("the CRC of its header is wrong")
     units, unit_bytes = struct.unpack_from("<II", image, 64)
     program_unit = image[72]
     start = up_to(4096 + 8 * units, 4096)
     cells = image[start : start + units * unit_bytes]
     if len(cells) != units * unit_bytes:
-        raise Damaged(f"{path}: the cells end after {len(cells)} bytes")
+        raise Damaged(f"the cells end after {len(cells)} bytes")
     return NorPart(cells, units, unit_bytes, program_unit)
 
 
@@ -76,9 +76,9 @@ def open_nand(path):
     """The part in an image file."""
     image = mapped(path)
     if image[:8] != b"NORNNAND":
-        raise Damaged(f"{path}: no image of a simulated NAND part")
+        raise Damaged("no image of a simulated NAND part")
     if struct.unpack_from("<I", image, 72)[0] != zlib.crc32(image[:72]):
-        raise Damaged(f"{path}: the CRC of its header is wrong")
+        raise Damaged("the CRC of its header is wrong")
     blocks, pages_a_block, page_bytes, oob_bytes = struct.unpack_from("<HHHH", image, 64)
     record_bytes = 1 << (8 + pages_a_block - 1).bit_length()
     start = up_to(4096 + blocks * record_bytes, 4096)

@@ -92,7 +92,7 @@ def main():
     try:
         found = readings(part.open_nor(sys.argv[1]))
     except (Damaged, OSError) as error:
-        sys.exit(f"sensor_log.py: {error}")
+        sys.exit(f"sensor_log.py: {sys.argv[1]}: {error}")
     print("timestamp,value")
     for seconds, thousandths in found:
         time = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)

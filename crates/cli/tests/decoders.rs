@@ -110,11 +110,10 @@ fn block_devices_with_pages_of_both_sizes() {
         let mut random = fastrand::Rng::with_seed(11);
         let contents: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(1_500_000).collect();
         fs::write(desk.path("contents"), contents).unwrap();
-        let commands = ["write -s contents 4096 1499136", "discard 524288 262144", "write -P 7 530000 9000", "flush"];
-        let commands = commands.into_iter().flat_map(|command| ["-c", command]);
         let uri = server.uri();
-        let words: Vec<_> = ["qemu-io", "-f", "raw"].into_iter().chain(commands).chain([uri.as_str()]).collect();
-        run(&desk.path(""), &words);
+        for request in ["write -s contents 4096 1499136", "discard 524288 262144", "write -P 7 530000 9000"] {
+            run(&desk.path(""), &["qemu-io", "-f", "raw", "-c", request, &uri]);
+        }
         run(&desk.path(""), &["nbdcopy", &uri, "copied"]);
         server.stop();
         let out = desk.path("out");
