@@ -42,14 +42,25 @@ fn a_collection_leaves_what_is_reached() {
     assert!(deleted > 500, "{deleted} objects were garbage");
 }
 
-#[test]
-fn every_cut_of_collections() {
-    for run in seeds(20..26, REPLAY) {
+/// Cuts collections of these seeds.
+fn cut_collections(numbers: std::ops::Range<u64>) {
+    for run in seeds(numbers, REPLAY) {
         let sweep = Sweep { stride: 2, second_period: 9, second_cuts: 2, ..Sweep::default() };
         let tally = cut_calls(&run, 160, 60, draw_reference, sweep);
         println!("seed {}: {tally:?}", run.seed);
         assert!(tally.points > 0 && tally.second_cuts > 0);
     }
+}
+
+#[test]
+fn every_cut_of_collections() {
+    cut_collections(20..23);
+}
+
+#[test]
+#[ignore = "ten minutes"]
+fn every_cut_of_many_collections() {
+    cut_collections(23..50);
 }
 
 /// Creates objects of one field of four bytes until the part is full, each holding a reference to the one before.

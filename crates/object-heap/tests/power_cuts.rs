@@ -260,7 +260,7 @@ fn every_cut_in_every_shape_with_error_detection() {
 #[test]
 fn every_cut_of_longer_sequences() {
     sweep(
-        16..24,
+        16..20,
         unlimited,
         Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 },
     );
