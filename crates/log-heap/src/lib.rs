@@ -50,6 +50,7 @@ mod mount;
 mod notes;
 mod object;
 mod placed;
+mod pointer;
 mod reclaim;
 mod recognition;
 mod root;
@@ -64,8 +65,9 @@ pub use format::ErrorDetection;
 pub use heap::{LogHeap, LogHeapIn, SectorInfo};
 pub use norn_flash::MountError;
 pub use norn_heap::{
-    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap,
-    PlacementError, Ref, StoreError, TransactionError, Violation, Widths,
+    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, Listener, NAME_BYTES_MAX,
+    ObjectHeap, PhysicalPointer, PhysicalPointers, PlacementError, PointerError, Ref, StoreError, TransactionError,
+    Violation, Widths,
 };
 pub use recognition::recognise;
 pub use units::{UnitRow, UnitRows};

@@ -12,7 +12,7 @@
 //! ```
 
 use norn_flash::{EraseUnit, Nor};
-use norn_heap::StoreError;
+use norn_heap::{Listener, StoreError};
 
 use crate::format::{Entry, FANOUT, Granule, Owner, SectorKind, Stream};
 use crate::map::Map;
@@ -88,7 +88,7 @@ impl Moves {
     }
 }
 
-impl<D: Nor, M: UnitRows> Map<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
     /// Writes the nodes above some owners anew, now leading elsewhere, and makes that the map.
     ///
     /// Programs these nodes, and the log's record.
@@ -106,7 +106,11 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
                 };
                 let mut entries = self.node(at, node)?.entries;
                 while let Some((owner, entry)) = moves.take_below(node) {
-                    entries[usize::from(owner.index) % FANOUT as usize] = entry;
+                    let place = &mut entries[usize::from(owner.index) % FANOUT as usize];
+                    let before = core::mem::replace(place, entry);
+                    if owner.level == 0 {
+                        self.led_away(before, entry)?;
+                    }
                 }
                 moves.set(node, Entry::At(self.write_node(node, &entries, Stream::Updated)?));
                 if let Some(place) = replaced.get_mut(count) {
@@ -121,7 +125,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// Moves the sectors of a unit in one step, into what is open or a free unit. Returns whether there is one whose
     /// sectors fit.
     pub(crate) fn merge(&mut self) -> Result<bool, StoreError<D::Error>> {
