@@ -35,7 +35,7 @@ pub struct TracerIn<'a, D, M, L = ()> {
 }
 
 /// A [`TracerIn`] for a [`LogHeap`](crate::LogHeap) of at most `UNITS` erase units.
-pub type Tracer<'a, D, const UNITS: usize> = TracerIn<'a, D, [UnitRow; UNITS]>;
+pub type Tracer<'a, D, const UNITS: usize, L = ()> = TracerIn<'a, D, [UnitRow; UNITS], L>;
 
 /// The slots that were reached last, the newest of them last; and whether the cursor has to walk the marks.
 #[derive(Debug, Default)]

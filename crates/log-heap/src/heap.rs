@@ -38,7 +38,7 @@ pub struct LogHeapIn<D, M, L = ()> {
 const _: () = assert!(size_of::<usize>() > 4 || size_of::<LogHeapIn<(), [UnitRow; 64]>>() <= 512);
 
 /// A heap that holds the rows of its unit table itself.
-pub type LogHeap<D, const UNITS: usize> = LogHeapIn<D, [UnitRow; UNITS]>;
+pub type LogHeap<D, const UNITS: usize, L = ()> = LogHeapIn<D, [UnitRow; UNITS], L>;
 
 impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     /// Erases the part and begins an image on it. If the power is cut, the part holds the image that it held, or the

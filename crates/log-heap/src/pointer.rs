@@ -8,17 +8,39 @@
 //! 1. where deltas of the object count, write it anew without them;
 //! 2. the bytes of the sector from the field on are the values.
 
-use norn_flash::Nor;
+use norn_flash::{MountError, Nor};
 use norn_heap::{AccessError, Listener, PhysicalPointer, PointerError, Ref, StoreError};
 
-use crate::format::{Entry, Owner, SplitShape};
-use crate::heap::LogHeapIn;
+use crate::format::{Entry, ErrorDetection, Owner, SplitShape};
+use crate::heap::{LogHeap, LogHeapIn};
 use crate::object::{Extent, Replacement, Sector};
 use crate::space::Reason;
-use crate::units::UnitRows;
+use crate::units::{UnitRow, UnitRows};
 
 /// What replaces nothing.
 const NOTHING: Replacement<'static> = Replacement { at: 0, bytes: &[] };
+
+impl<D: Nor, const UNITS: usize, L: Listener> LogHeap<D, UNITS, L> {
+    /// As [`format`](LogHeap::format), with a listener that is notified of pointers that end.
+    ///
+    /// # Errors
+    /// As `format`.
+    pub fn format_with(device: D, listener: L) -> Result<Self, MountError<D::Error>> {
+        let mut heap = Self::unmounted_with_in(device, [UnitRow::UNUSED; UNITS], listener);
+        heap.reformat(ErrorDetection::Off)?;
+        Ok(heap)
+    }
+
+    /// As [`mount`](LogHeap::mount), with a listener that is notified of pointers that end.
+    ///
+    /// # Errors
+    /// As `mount`.
+    pub fn mount_with(device: D, listener: L) -> Result<Self, MountError<D::Error>> {
+        let mut heap = Self::unmounted_with_in(device, [UnitRow::UNUSED; UNITS], listener);
+        heap.remount()?;
+        Ok(heap)
+    }
+}
 
 impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// The listener, which is notified of pointers.
