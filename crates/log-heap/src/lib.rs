@@ -8,8 +8,10 @@
 //!
 //! [`begin`](LogHeapIn::begin) and [`commit`](LogHeapIn::commit) make any number of calls one.
 //!
-//! With [`ErrorDetection::On`] a flipped bit of what is read is an error that names the place. Not yet here: pointers
-//! with notification.
+//! With [`ErrorDetection::On`] a flipped bit of what is read is an error that names the place.
+//!
+//! A heap that was [formatted](LogHeap::format_with) or mounted with a [`Listener`] gives
+//! [pointers](LogHeapIn::field_pointer) to values, which can be read without a call until the listener is notified.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};

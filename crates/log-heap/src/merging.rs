@@ -225,3 +225,43 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! Proves that whoever points to what is merged hears of it: calls hardly ever merge, mounts forget all pointers.
+    use std::vec::Vec;
+
+    use norn_flash_sim::{NorSim, catalogue};
+    use norn_heap::{Layout, Listener, Ref};
+
+    use crate::LogHeap;
+
+    #[derive(Default)]
+    struct Heard(Vec<Ref>);
+
+    impl Listener for Heard {
+        fn invalidated(&mut self, reference: Ref) {
+            self.0.push(reference);
+        }
+
+        fn all_invalidated(&mut self) {}
+    }
+
+    #[test]
+    fn merging_ends_the_pointers_to_what_it_moves() {
+        let device = NorSim::new(catalogue::test_part(24, 2048));
+        let mut heap: LogHeap<_, 24, Heard> = LogHeap::format_with(device, Heard::default()).unwrap();
+        let mut objects: Vec<Ref> = (0..60).map(|_| heap.create(Layout::uniform(50, 2)).unwrap()).collect();
+        objects.drain(..15).for_each(|object| heap.delete(object).unwrap());
+        let places: Vec<_> = objects.iter().map(|&object| heap.field_pointer(object, 0).unwrap()).collect();
+        heap.listener_mut().0.clear();
+        assert_eq!(heap.reclamation().merge(), Ok(true));
+        let mut heard = core::mem::take(&mut heap.listener_mut().0);
+        let mut moved: Vec<Ref> = Vec::new();
+        for (&object, place) in objects.iter().zip(places) {
+            moved.extend((heap.field_pointer(object, 0) != Ok(place)).then_some(object));
+        }
+        heard.sort();
+        assert!(!moved.is_empty() && moved == heard, "{moved:?} moved, the listener heard of {heard:?}");
+    }
+}
