@@ -1,5 +1,41 @@
 //! The trait's implementation by an engine's own methods.
 
+/// The body of an implementation of [`PhysicalPointers`](crate::PhysicalPointers) by methods of the same names, for an
+/// engine with this listener.
+#[macro_export]
+macro_rules! physical_pointers_by_methods {
+    ($listener:ty) => {
+        type Listener = $listener;
+
+        fn listener_mut(&mut self) -> &mut $listener {
+            self.listener_mut()
+        }
+
+        fn field_pointer(
+            &mut self,
+            object: $crate::Ref,
+            index: usize,
+        ) -> Result<$crate::PhysicalPointer, $crate::PointerError<Self::DeviceError>> {
+            self.field_pointer(object, index)
+        }
+
+        fn array_pointer(
+            &mut self,
+            array: $crate::Ref,
+            index: usize,
+        ) -> Result<$crate::PhysicalPointer, $crate::PointerError<Self::DeviceError>> {
+            self.array_pointer(array, index)
+        }
+
+        fn header_pointer(
+            &mut self,
+            of: $crate::Ref,
+        ) -> Result<Option<$crate::PhysicalPointer>, $crate::PointerError<Self::DeviceError>> {
+            self.header_pointer(of)
+        }
+    };
+}
+
 /// The body of an implementation of [`ObjectHeap`](crate::ObjectHeap) by methods of the same names, for an engine with
 /// this device error.
 ///

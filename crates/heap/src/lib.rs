@@ -38,5 +38,5 @@ pub use error::{AccessError, CollectError, CreateError, PlacementError, PointerE
 pub use layout::{Elements, Info, Kind, Layout, Representation, Widths};
 pub use norn_flash::{StoreError, Violation};
 pub use object_heap::{NAME_BYTES_MAX, ObjectHeap};
-pub use pointer::{Listener, PhysicalPointer};
+pub use pointer::{Listener, PhysicalPointer, PhysicalPointers};
 pub use reference::Ref;

@@ -22,7 +22,7 @@
 //! note when it was created; before a slot is given to something new, all that is not there was taken away.
 
 use norn_flash::Nor;
-use norn_heap::{AccessError, CreateError, Layout, Ref, StoreError};
+use norn_heap::{AccessError, CreateError, Layout, Listener, Ref, StoreError};
 
 use crate::format::{Class, Entry, HEADED_AT, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, SplitShape, Stream};
 use crate::heap::{HEADER_MAX, LogHeapIn};
@@ -40,7 +40,7 @@ const SECTIONS_OF_UNIT: u32 = 8;
 /// The field of a split array's head that says whether the array is there.
 const SHAPE_FIELD: usize = 1;
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Creates an array of `count` elements of `width` bytes, which are zero. `header` is up to 255 bytes that the heap
     /// does not interpret.
     ///
@@ -195,6 +195,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// Deletes a split array, within a transaction once that is committed.
     pub(crate) fn delete_split(&mut self, sector: Sector) -> Result<(), AccessError<D::Error>> {
         let shape = self.reclamation().shape(&sector)?;
+        if L::LISTENS {
+            self.invalidate_sections(&sector, shape)?;
+        }
         self.set_shape(sector, SplitShape { is_there: false, ..shape })?;
         if self.in_transaction() {
             self.reclamation().leftover.if_committed = true;
@@ -262,7 +265,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// What the head of a split array says.
     ///
     /// Reads its tail, and its two fields.

@@ -10,7 +10,7 @@
 //! 6. Each section belongs to a split array, which has all of its sections.
 
 use norn_flash::{Address, Auditor, Marks, Nor, Violation};
-use norn_heap::StoreError;
+use norn_heap::{Listener, StoreError};
 
 use crate::format::{Entry, FANOUT, Granule, Owner, Place, SectorKind};
 use crate::heap::LogHeapIn;
@@ -19,7 +19,7 @@ use crate::object::Sector;
 use crate::reclaim::Reclamation;
 use crate::units::{Role, UnitRows};
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Checks every invariant on the part. Reads all that is live.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     fn address(&self, granule: Granule) -> Address {
         Address(granule.0 * self.objects.map.space.log.units.geometry().granule_bytes)
     }

@@ -11,7 +11,7 @@
 //! without some of the garbage; the next collection finds the rest.
 
 use norn_flash::Nor;
-use norn_heap::{AccessError, CollectError, Collected, Ref, StoreError};
+use norn_heap::{AccessError, CollectError, Collected, Listener, Ref, StoreError};
 
 use crate::format::{Class, DIRECTORY, Entry, FANOUT, Header, Owner};
 use crate::heap::LogHeapIn;
@@ -28,14 +28,14 @@ const PENDING: usize = 8;
 
 /// What a tracing function uses: the heap, and a way to say what it found.
 #[derive(Debug)]
-pub struct TracerIn<'a, D, M> {
-    heap: &'a mut LogHeapIn<D, M>,
+pub struct TracerIn<'a, D, M, L = ()> {
+    heap: &'a mut LogHeapIn<D, M, L>,
     marks: &'a mut Marks,
     pending: Pending,
 }
 
 /// A [`TracerIn`] for a [`LogHeap`](crate::LogHeap) of at most `UNITS` erase units.
-pub type Tracer<'a, D, const UNITS: usize> = TracerIn<'a, D, [UnitRow; UNITS]>;
+pub type Tracer<'a, D, const UNITS: usize, L = ()> = TracerIn<'a, D, [UnitRow; UNITS], L>;
 
 /// The slots that were reached last, the newest of them last; and whether the cursor has to walk the marks.
 #[derive(Debug, Default)]
@@ -65,9 +65,9 @@ impl Pending {
     }
 }
 
-impl<D: Nor, M: UnitRows> TracerIn<'_, D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> TracerIn<'_, D, M, L> {
     /// The heap, for reading the object that is traced. The caller must not change it.
-    pub fn heap(&mut self) -> &mut LogHeapIn<D, M> {
+    pub fn heap(&mut self) -> &mut LogHeapIn<D, M, L> {
         self.heap
     }
 
@@ -92,7 +92,7 @@ impl<D: Nor, M: UnitRows> TracerIn<'_, D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Deletes every object and array that neither the named roots nor `roots` reach. `trace` is called once for each
     /// object that is reached, and passes its references to the tracer; where there are more than 4,096 slots, once for
     /// each 4,096 of them.
@@ -108,7 +108,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     pub fn collect(
         &mut self,
         roots: &[Ref],
-        mut trace: impl FnMut(&mut TracerIn<'_, D, M>, Ref) -> Result<(), AccessError<D::Error>>,
+        mut trace: impl FnMut(&mut TracerIn<'_, D, M, L>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<Collected, CollectError<D::Error>> {
         self.expect_running()?;
         if self.in_transaction() {
@@ -146,7 +146,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         marks: &mut Marks,
         first: u32,
         roots: &[Ref],
-        trace: &mut impl FnMut(&mut TracerIn<'_, D, M>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut TracerIn<'_, D, M, L>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         *marks = Marks::new();
         let marked = self.mark_all(marks, roots, trace);
@@ -164,7 +164,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         &mut self,
         marks: &mut Marks,
         roots: &[Ref],
-        trace: &mut impl FnMut(&mut TracerIn<'_, D, M>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut TracerIn<'_, D, M, L>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let mut tracer = TracerIn { heap: self, marks, pending: Pending::default() };
         for &root in roots {
@@ -231,7 +231,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// Deletes objects of a leaf: several by a new leaf, few by a change for each.
     fn delete_slots(&mut self, leaf: u16, digits: u16) -> Result<(), StoreError<D::Error>> {
         self.make_room_for_nodes()?;
@@ -259,7 +259,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> TracerIn<'_, D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> TracerIn<'_, D, M, L> {
     fn reach_named_roots(&mut self) -> Result<(), AccessError<D::Error>> {
         let mut cursor = RootCursor::default();
         while let Some(reference) = self.heap.next_root(&mut cursor)? {
@@ -272,7 +272,7 @@ impl<D: Nor, M: UnitRows> TracerIn<'_, D, M> {
     fn trace(
         &mut self,
         slot: u16,
-        trace: &mut impl FnMut(&mut TracerIn<'_, D, M>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut TracerIn<'_, D, M, L>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         self.marks.set(&mut self.heap.reclamation().objects.map.space, slot, Mark::Traced)?;
         match self.heap.sector_in(slot)? {

@@ -7,7 +7,7 @@
 use core::cmp::Ordering;
 
 use norn_flash::Nor;
-use norn_heap::{AccessError, Elements, Ref, StoreError, TransactionError};
+use norn_heap::{AccessError, Elements, Listener, Ref, StoreError, TransactionError};
 
 use crate::array::SECTION_BYTES_MAX;
 use crate::format::{Class, SplitShape};
@@ -65,7 +65,7 @@ enum Values<'a> {
     Bytes(&'a [u8]),
 }
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Reads element `index` into `buffer`, which has its width.
     ///
     /// Cost: as [`get_field`](Self::get_field); of a split array two look-ups.
@@ -73,11 +73,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn array_load(&mut self, reference: Ref, index: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
-        let array = self.array(reference)?;
-        array.expect(index, 1)?;
-        let piece = piece(&array, index, 1, 0);
-        let sector = self.section(&array, piece.section)?;
-        self.get(&sector, piece.first, buffer)
+        let (sector, index) = self.sector_with(reference, index)?;
+        self.get(&sector, index, buffer)
     }
 
     /// Atomically sets element `index`. `value` has its width.
@@ -87,11 +84,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn array_store(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
-        let array = self.array(reference)?;
-        array.expect(index, 1)?;
-        let piece = piece(&array, index, 1, 0);
-        let sector = self.section(&array, piece.section)?;
-        self.set(sector, piece.first, value)
+        let (sector, index) = self.sector_with(reference, index)?;
+        self.set(sector, index, value)
     }
 
     /// Reads elements from `first` on into a buffer of some whole elements.
@@ -266,6 +260,14 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
             done += piece.count;
         }
         Ok(())
+    }
+
+    /// The sector that has element `index` of an array, and the element's number in it.
+    pub(crate) fn sector_with(&mut self, array: Ref, index: usize) -> Result<(Sector, usize), AccessError<D::Error>> {
+        let array = self.array(array)?;
+        array.expect(index, 1)?;
+        let piece = piece(&array, index, 1, 0);
+        Ok((self.section(&array, piece.section)?, piece.first))
     }
 
     fn array(&mut self, reference: Ref) -> Result<Array, AccessError<D::Error>> {

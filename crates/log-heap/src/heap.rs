@@ -4,13 +4,16 @@
 //! not reachable, and last the one place that makes it so.
 
 use norn_flash::{MountError, Nor};
-use norn_heap::{AccessError, CreateError, Info, Kind, Layout, ObjectHeap, Ref, StoreError, Violation, Widths};
+use norn_heap::{
+    AccessError, CreateError, Info, Kind, Layout, Listener, ObjectHeap, PhysicalPointers, Ref, StoreError, Violation,
+    Widths,
+};
 
 use crate::format::{
     Class, DIRECTORY, Entry, ErrorDetection, HEADED_AT, HEADER_BYTES, Header, Owner, SectorKind, Stream,
 };
 use crate::log::{Intent, Log};
-use crate::map::next_generation;
+use crate::map::{Map, next_generation};
 use crate::medium::Medium;
 use crate::object::{Extent, Replacement, Sector, Source, TailRoom};
 use crate::reclaim::Reclamation;
@@ -25,8 +28,8 @@ use crate::units::{UnitRow, UnitRows};
 /// to 256, 3 up to 4,096, 4 above). Reclamation comes on top: a call that programs may first empty units, each of
 /// which costs the live granules of a unit and the map changes for them, and open units, one erase each.
 #[derive(Clone, Debug)]
-pub struct LogHeapIn<D, M> {
-    reclamation: Reclamation<D, M>,
+pub struct LogHeapIn<D, M, L = ()> {
+    reclamation: Reclamation<D, M, L>,
     /// No slot below this one is free.
     slot_hint: u32,
 }
@@ -35,7 +38,7 @@ pub struct LogHeapIn<D, M> {
 const _: () = assert!(size_of::<usize>() > 4 || size_of::<LogHeapIn<(), [UnitRow; 64]>>() <= 512);
 
 /// A heap that holds the rows of its unit table itself.
-pub type LogHeap<D, const UNITS: usize> = LogHeapIn<D, [UnitRow; UNITS]>;
+pub type LogHeap<D, const UNITS: usize, L = ()> = LogHeapIn<D, [UnitRow; UNITS], L>;
 
 impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     /// Erases the part and begins an image on it. If the power is cut, the part holds the image that it held, or the
@@ -84,7 +87,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// As `format_in`.
     pub fn format_with_in(device: D, rows: M, detection: ErrorDetection) -> Result<Self, MountError<D::Error>> {
         let mut heap = Self::unmounted_in(device, rows);
-        heap.reclamation.format(detection)?;
+        heap.reformat(detection)?;
         Ok(heap)
     }
 
@@ -100,7 +103,23 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 
     /// A heap that has not been mounted: every call but [`remount`](Self::remount) returns `Halted`.
     pub const fn unmounted_in(device: D, rows: M) -> Self {
-        LogHeapIn { reclamation: Reclamation::new(Medium::unstarted(device), rows), slot_hint: SLOT_FIRST }
+        Self::unmounted_with_in(device, rows, ())
+    }
+}
+
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
+    /// As [`unmounted_in`](LogHeapIn::unmounted_in), with a listener that is notified of pointers that end.
+    pub const fn unmounted_with_in(device: D, rows: M, listener: L) -> Self {
+        LogHeapIn { reclamation: Reclamation::new(Medium::unstarted(device), rows, listener), slot_hint: SLOT_FIRST }
+    }
+
+    /// As [`format_with_in`](LogHeapIn::format_with_in), in place.
+    ///
+    /// # Errors
+    /// As [`format_in`](LogHeapIn::format_in).
+    pub fn reformat(&mut self, detection: ErrorDetection) -> Result<(), MountError<D::Error>> {
+        self.slot_hint = SLOT_FIRST;
+        self.reclamation.format(detection)
     }
 
     /// As [`mount`](LogHeap::mount), in place. It also recovers after a device error, which halts a heap.
@@ -139,7 +158,11 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 
     pub(crate) const fn log(&self) -> &Log<D, M> {
-        &self.reclamation.objects.map.space.log
+        &self.map().space.log
+    }
+
+    pub(crate) const fn map(&self) -> &Map<D, M, L> {
+        &self.reclamation.objects.map
     }
 
     /// Looks for free slots from the first one on the next time.
@@ -152,7 +175,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.slot_hint = slot;
     }
 
-    pub(crate) fn reclamation(&mut self) -> &mut Reclamation<D, M> {
+    pub(crate) fn reclamation(&mut self) -> &mut Reclamation<D, M, L> {
         &mut self.reclamation
     }
 
@@ -592,7 +615,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 
     /// Where the owner of a sector is after reclamation.
-    fn find_again(&mut self, sector: Sector) -> Result<Sector, AccessError<D::Error>> {
+    pub(crate) fn find_again(&mut self, sector: Sector) -> Result<Sector, AccessError<D::Error>> {
         let Header { index, generation, .. } = sector.header;
         self.sector_in(index)?.ok_or(AccessError::Stale(Ref::new(index, generation)))
     }
@@ -610,7 +633,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 
     /// The sector of an object.
-    fn find_object(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
+    pub(crate) fn find_object(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
         let sector = self.find(reference)?;
         if sector.header.class == Class::Object { Ok(sector) } else { Err(AccessError::WrongKind(reference)) }
     }
@@ -635,8 +658,12 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> ObjectHeap for LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> ObjectHeap for LogHeapIn<D, M, L> {
     norn_heap::object_heap_by_methods!(D::Error);
+}
+
+impl<D: Nor, M: UnitRows, L: Listener> PhysicalPointers for LogHeapIn<D, M, L> {
+    norn_heap::physical_pointers_by_methods!(L);
 }
 
 /// How an object or array is kept, beside what [`Info`] says of it.

@@ -4,7 +4,7 @@
 use core::fmt;
 
 use norn_flash::{EraseUnit, Nor};
-use norn_heap::StoreError;
+use norn_heap::{Listener, StoreError};
 
 use crate::format::{Entry, Geometry, Granule, HEADER_BYTES, Header, Owner, Place, UNIT_HEAD_BYTES, UnitHead};
 use crate::heap::LogHeapIn;
@@ -91,7 +91,7 @@ impl fmt::Display for LogRecord {
     }
 }
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Bytes of all sectors that are in use: objects with their tails, and map nodes. Cost: RAM only.
     pub fn live_bytes(&self) -> u64 {
         let units = &self.log().units;

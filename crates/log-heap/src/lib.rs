@@ -8,8 +8,10 @@
 //!
 //! [`begin`](LogHeapIn::begin) and [`commit`](LogHeapIn::commit) make any number of calls one.
 //!
-//! With [`ErrorDetection::On`] a flipped bit of what is read is an error that names the place. Not yet here: pointers
-//! with notification.
+//! With [`ErrorDetection::On`] a flipped bit of what is read is an error that names the place.
+//!
+//! A heap that was [formatted](LogHeap::format_with) or mounted with a [`Listener`] gives
+//! [pointers](LogHeapIn::field_pointer) to values, which can be read without a call until the listener is notified.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
@@ -50,6 +52,7 @@ mod mount;
 mod notes;
 mod object;
 mod placed;
+mod pointer;
 mod reclaim;
 mod recognition;
 mod root;
@@ -64,8 +67,9 @@ pub use format::ErrorDetection;
 pub use heap::{LogHeap, LogHeapIn, SectorInfo};
 pub use norn_flash::MountError;
 pub use norn_heap::{
-    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, NAME_BYTES_MAX, ObjectHeap,
-    PlacementError, Ref, StoreError, TransactionError, Violation, Widths,
+    AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, Listener, NAME_BYTES_MAX,
+    ObjectHeap, PhysicalPointer, PhysicalPointers, PlacementError, PointerError, Ref, StoreError, TransactionError,
+    Violation, Widths,
 };
 pub use recognition::recognise;
 pub use units::{UnitRow, UnitRows};

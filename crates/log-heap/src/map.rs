@@ -14,11 +14,11 @@
 //! While a mount settles, entries on the path to the owner in doubt are those that the log has written down.
 
 use norn_flash::Nor;
-use norn_heap::StoreError;
+use norn_heap::{Listener, Ref, StoreError};
 
 use crate::format::{
-    CHECK_BYTES, Change, Class, Crc, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header,
-    LEVELS_MAX, NEVER, Owner, Place, SectorKind, Stream,
+    CHECK_BYTES, Change, Class, Crc, DIRECTORY, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES,
+    Header, LEVELS_MAX, NEVER, Owner, Place, SectorKind, Stream,
 };
 use crate::log::{Doubt, Intent};
 use crate::medium::Medium;
@@ -68,15 +68,17 @@ pub(crate) fn put_check(bytes: &mut [u8], mut crc: Crc) {
 
 /// The map, above the space.
 #[derive(Clone, Debug)]
-pub(crate) struct Map<D, M> {
+pub(crate) struct Map<D, M, L> {
     pub(crate) space: Space<D, M>,
+    /// Hears what pointers show no longer.
+    pub(crate) listener: L,
     /// Level of the root; 0 while there is none.
     top: u8,
 }
 
-impl<D: Nor, M: UnitRows> Map<D, M> {
-    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Map { space: Space::new(medium, rows), top: 0 }
+impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M, listener: L) -> Self {
+        Map { space: Space::new(medium, rows), listener, top: 0 }
     }
 
     pub(crate) fn medium(&mut self) -> &mut Medium<D> {
@@ -340,6 +342,9 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
             let mut entries = EMPTY;
             if let Entry::At(at) = self.lookup(parent)? {
                 let node = self.node(at, parent)?;
+                if owner.level == 0 {
+                    self.led_away(node.entries[digit as usize], entry)?;
+                }
                 if node.has_room {
                     self.program_change(at, node.used, Change { digit, entry })?;
                     self.remove_nodes(replaced);
@@ -353,6 +358,30 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
         }
         self.space.log.set_root(entry)?;
         self.remove_nodes(replaced);
+        Ok(())
+    }
+
+    /// Tells the listener that what is in an object's sector changes, or that the sector is given up.
+    pub(crate) fn invalidate(&mut self, header: &Header) {
+        if L::LISTENS && header.generation != DIRECTORY {
+            self.listener.invalidated(Ref::new(header.index, header.generation));
+        }
+    }
+
+    /// Tells the listener of a sector that the map leads to no longer.
+    ///
+    /// Reads its header, where anybody listens.
+    pub(crate) fn led_away(&mut self, before: Entry, now: Entry) -> Result<(), StoreError<D::Error>> {
+        let Entry::At(sector) = before else { return Ok(()) };
+        if !L::LISTENS || before == now {
+            return Ok(());
+        }
+        match self.find_header(sector) {
+            Ok(Some(header)) => self.invalidate(&header),
+            // Nobody knows whose it was.
+            Ok(None) | Err(StoreError::Corrupted) => self.listener.all_invalidated(),
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 
@@ -411,7 +440,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
 }
 
 /// Settling after an unclean stop.
-impl<D: Nor, M: UnitRows> Map<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
     /// The path to the owner of the log's last intent, as it reads now; `None` where the tree does not reach it.
     pub(crate) fn doubt_of(&mut self, intent: Intent) -> Result<Option<Doubt>, StoreError<D::Error>> {
         let owner = intent.owner();

@@ -57,7 +57,8 @@ impl<D: Nor> Medium<D> {
         self.device.into_device()
     }
 
-    fn address(&self, granule: Granule, byte: u32) -> Address {
+    /// The address of a byte of what begins at `granule`.
+    pub(crate) fn address(&self, granule: Granule, byte: u32) -> Address {
         Address(granule.0.saturating_mul(self.geometry.granule_bytes).saturating_add(byte))
     }
 

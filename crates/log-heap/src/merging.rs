@@ -12,7 +12,7 @@
 //! ```
 
 use norn_flash::{EraseUnit, Nor};
-use norn_heap::StoreError;
+use norn_heap::{Listener, StoreError};
 
 use crate::format::{Entry, FANOUT, Granule, Owner, SectorKind, Stream};
 use crate::map::Map;
@@ -88,7 +88,7 @@ impl Moves {
     }
 }
 
-impl<D: Nor, M: UnitRows> Map<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
     /// Writes the nodes above some owners anew, now leading elsewhere, and makes that the map.
     ///
     /// Programs these nodes, and the log's record.
@@ -106,7 +106,11 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
                 };
                 let mut entries = self.node(at, node)?.entries;
                 while let Some((owner, entry)) = moves.take_below(node) {
-                    entries[usize::from(owner.index) % FANOUT as usize] = entry;
+                    let place = &mut entries[usize::from(owner.index) % FANOUT as usize];
+                    let before = core::mem::replace(place, entry);
+                    if owner.level == 0 {
+                        self.led_away(before, entry)?;
+                    }
                 }
                 moves.set(node, Entry::At(self.write_node(node, &entries, Stream::Updated)?));
                 if let Some(place) = replaced.get_mut(count) {
@@ -121,7 +125,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// Moves the sectors of a unit in one step, into what is open or a free unit. Returns whether there is one whose
     /// sectors fit.
     pub(crate) fn merge(&mut self) -> Result<bool, StoreError<D::Error>> {
@@ -219,5 +223,45 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             at = at.offset(header.granules(&geometry));
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Proves that whoever points to what is merged hears of it: calls hardly ever merge, mounts forget all pointers.
+    use std::vec::Vec;
+
+    use norn_flash_sim::{NorSim, catalogue};
+    use norn_heap::{Layout, Listener, Ref};
+
+    use crate::LogHeap;
+
+    #[derive(Default)]
+    struct Heard(Vec<Ref>);
+
+    impl Listener for Heard {
+        fn invalidated(&mut self, reference: Ref) {
+            self.0.push(reference);
+        }
+
+        fn all_invalidated(&mut self) {}
+    }
+
+    #[test]
+    fn merging_ends_the_pointers_to_what_it_moves() {
+        let device = NorSim::new(catalogue::test_part(24, 2048));
+        let mut heap: LogHeap<_, 24, Heard> = LogHeap::format_with(device, Heard::default()).unwrap();
+        let mut objects: Vec<Ref> = (0..60).map(|_| heap.create(Layout::uniform(50, 2)).unwrap()).collect();
+        objects.drain(..15).for_each(|object| heap.delete(object).unwrap());
+        let places: Vec<_> = objects.iter().map(|&object| heap.field_pointer(object, 0).unwrap()).collect();
+        heap.listener_mut().0.clear();
+        assert_eq!(heap.reclamation().merge(), Ok(true));
+        let mut heard = core::mem::take(&mut heap.listener_mut().0);
+        let mut moved: Vec<Ref> = Vec::new();
+        for (&object, place) in objects.iter().zip(places) {
+            moved.extend((heap.field_pointer(object, 0) != Ok(place)).then_some(object));
+        }
+        heard.sort();
+        assert!(!moved.is_empty() && moved == heard, "{moved:?} moved, the listener heard of {heard:?}");
     }
 }

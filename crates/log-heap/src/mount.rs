@@ -27,7 +27,7 @@
 //! | an erase, a unit's head | nothing: nothing in it is live, and it is erased before it is used | – |
 
 use norn_flash::{GuardError, MountError, Nor, NorPart};
-use norn_heap::StoreError;
+use norn_heap::{Listener, StoreError};
 
 use crate::format::{Class, Entry, ErrorDetection, FANOUT, Geometry, Granule, Owner, Stream};
 use crate::log::{Doubt, Intent, LogEnd, Note};
@@ -38,7 +38,7 @@ use crate::object::{SEALED_TAIL_MIN, Sector};
 use crate::reclaim::{Leftover, Reclamation};
 use crate::units::UnitRows;
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// Erases the part and begins an image on it. An image that is there is replaced by its next log, which says that
     /// the map is empty: whatever a cut leaves is the one or the other.
     pub(crate) fn format(&mut self, detection: ErrorDetection) -> Result<(), MountError<D::Error>> {
@@ -76,6 +76,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
 
     /// Checks the part and the memory, and restarts the device.
     fn start(&mut self) -> Result<(), MountError<D::Error>> {
+        self.objects.map.listener.all_invalidated();
         let units = &mut self.objects.map.space.log.units;
         units.medium.halt();
         let part: NorPart = units.medium.device().part();

@@ -22,7 +22,7 @@
 //! settled them.
 
 use norn_flash::Nor;
-use norn_heap::{Layout, StoreError, Widths};
+use norn_heap::{Layout, Listener, StoreError, Widths};
 
 use crate::format::{
     Crc, DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, PLACE_BYTES_MAX, Place,
@@ -127,13 +127,13 @@ impl Parts {
 
 /// Objects, above the map.
 #[derive(Clone, Debug)]
-pub(crate) struct Objects<D, M> {
-    pub(crate) map: Map<D, M>,
+pub(crate) struct Objects<D, M, L> {
+    pub(crate) map: Map<D, M, L>,
 }
 
-impl<D: Nor, M: UnitRows> Objects<D, M> {
-    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Objects { map: Map::new(medium, rows) }
+impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M, listener: L) -> Self {
+        Objects { map: Map::new(medium, rows, listener) }
     }
 
     fn medium(&mut self) -> &mut Medium<D> {
@@ -434,6 +434,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         value: &[u8],
     ) -> Result<(), StoreError<D::Error>> {
         let geometry = self.geometry();
+        self.map.invalidate(&sector.header);
         let (mut granule, mut part, mut rest) = (self.place_at(sector, number), first, value);
         let mut most = geometry.first_value_bytes();
         loop {

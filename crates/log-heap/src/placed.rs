@@ -5,7 +5,7 @@
 //! wanted reference. A cut between the two leaves a free slot with another generation, which nothing notices.
 
 use norn_flash::Nor;
-use norn_heap::{AccessError, CreateError, Layout, PlacementError, Ref, StoreError};
+use norn_heap::{AccessError, CreateError, Layout, Listener, PlacementError, Ref, StoreError};
 
 use crate::format::{Entry, NEVER, Owner};
 use crate::heap::LogHeapIn;
@@ -13,7 +13,7 @@ use crate::log::Intent;
 use crate::map::next_generation;
 use crate::units::UnitRows;
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// As [`create`](Self::create), with this reference, outside of transactions.
     ///
     /// Cost: two look-ups more, and a map change where the slot's next reference is another one.

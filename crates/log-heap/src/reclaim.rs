@@ -12,7 +12,7 @@
 //! map does not lead to that one. Where a live sector was not found, the unit is reported as corrupted.
 
 use norn_flash::{EraseUnit, Nor};
-use norn_heap::StoreError;
+use norn_heap::{Listener, StoreError};
 
 use crate::format::{Entry, FANOUT, Granule, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, Stream};
 use crate::log::Intent;
@@ -68,17 +68,17 @@ struct Victim {
 
 /// Reclamation, above the objects.
 #[derive(Clone, Debug)]
-pub(crate) struct Reclamation<D, M> {
-    pub(crate) objects: Objects<D, M>,
+pub(crate) struct Reclamation<D, M, L> {
+    pub(crate) objects: Objects<D, M, L>,
     pub(crate) leftover: Leftover,
     /// Units that steps ahead of need have reclaimed since the last call that changed something.
     steps: u32,
 }
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
-    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M, listener: L) -> Self {
         let leftover = Leftover { now: false, if_committed: false, if_undone: false };
-        Reclamation { objects: Objects::new(medium, rows), leftover, steps: 0 }
+        Reclamation { objects: Objects::new(medium, rows, listener), leftover, steps: 0 }
     }
 
     /// Reclaims until the reserve is there, or after a few units until there is enough of it for a call.
@@ -329,8 +329,9 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         self.lead_to(leaf, Entry::At(written), Some(Sector { at: node, header }))?;
         for (old, _) in old.iter().zip(new).filter(|(old, new)| old != new) {
             if let Entry::At(at) = *old {
-                let granules = self.objects.map.stated_header(at)?.granules(&geometry);
-                self.objects.map.space.log.units.remove_live(at, granules);
+                let header = self.objects.map.stated_header(at)?;
+                self.objects.map.invalidate(&header);
+                self.objects.map.space.log.units.remove_live(at, header.granules(&geometry));
             }
         }
         Ok(())

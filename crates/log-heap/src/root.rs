@@ -18,7 +18,7 @@
 //! Invariants: a name is in one directory, once; a directory is never deleted.
 
 use norn_flash::Nor;
-use norn_heap::{AccessError, CreateError, Layout, NAME_BYTES_MAX, Ref, StoreError};
+use norn_heap::{AccessError, CreateError, Layout, Listener, NAME_BYTES_MAX, Ref, StoreError};
 
 use crate::format::{DIRECTORY, Header, SectorKind};
 use crate::heap::{HEADER_MAX, LogHeapIn};
@@ -95,7 +95,7 @@ impl Directory {
     }
 }
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Atomically names `reference`, or removes the name. A name is 1 to 32 bytes.
     ///
     /// Cost: the reads of [`root`](Self::root) of a name that there is not; then as a creation of an object of the

@@ -17,7 +17,7 @@
 //! tail.
 
 use norn_flash::Nor;
-use norn_heap::{StoreError, TransactionError};
+use norn_heap::{Listener, StoreError, TransactionError};
 
 use crate::format::{Entry, Header, Owner, Stream};
 use crate::heap::LogHeapIn;
@@ -28,7 +28,7 @@ use crate::reclaim::{Leftover, Reclamation};
 use crate::space::Reason;
 use crate::units::{Role, UnitRows};
 
-impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Begins a transaction: the changes up to [`commit`](Self::commit) take effect together, or not at all. Calls see
     /// them at once. A loss of power, a [`remount`](Self::remount) or [`abort`](Self::abort) undoes them. A call that
     /// fails has no effect, and leaves the transaction open, unless the device failed.
@@ -99,7 +99,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 }
 
-impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// Says that a tail of which so many places are used is about to be appended to, in a transaction.
     pub(crate) fn intend_noted_append(&mut self, slot: u16, used: u8) -> Result<(), StoreError<D::Error>> {
         let log = &mut self.objects.map.space.log;

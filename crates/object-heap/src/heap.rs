@@ -3,7 +3,7 @@
 //! Invariant: between calls the store has an open transaction only while the client has.
 
 use norn_flash::{Nor, Violation};
-use norn_heap::{AccessError, CreateError, Listener, ObjectHeap, Ref, TransactionError};
+use norn_heap::{AccessError, CreateError, Listener, ObjectHeap, PhysicalPointers, Ref, TransactionError};
 use norn_nor_store::{
     AllFeatures, ErrorDetection, Features, MountError, MountRefusal, Sectors, StoreError, StoreIn, TreeId, UnitRows,
 };
@@ -406,4 +406,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> ObjectHeap for HeapIn<D, M, L, F> {
     norn_heap::object_heap_by_methods!(D::Error);
+}
+
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> PhysicalPointers for HeapIn<D, M, L, F> {
+    norn_heap::physical_pointers_by_methods!(L);
 }

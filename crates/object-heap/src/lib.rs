@@ -119,7 +119,8 @@ pub use heap::HeapIn;
 pub use norn_flash::{StoreError, Violation};
 pub use norn_heap::{
     AccessError, CollectError, Collected, CreateError, Elements, Info, Kind, Layout, Listener, NAME_BYTES_MAX,
-    ObjectHeap, PhysicalPointer, PlacementError, PointerError, Ref, Representation, TransactionError, Widths,
+    ObjectHeap, PhysicalPointer, PhysicalPointers, PlacementError, PointerError, Ref, Representation, TransactionError,
+    Widths,
 };
 pub use norn_nor_store::{
     AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr, UnitRow,

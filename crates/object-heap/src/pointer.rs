@@ -178,7 +178,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
             return Ok(self.sectors().corrupted(sector.address, "a header longer than its sector")?);
         }
         self.checked().expect_header(&sector, named.widths_bytes())?;
-        Ok(Some(PhysicalPointer { address: sector.address.offset(offset), len }))
+        Ok(Some(PhysicalPointer { address: sector.address.offset(offset), len, notified: reference }))
     }
 
     /// Steps 1 and 2 of the module's head.
@@ -210,7 +210,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
             return Ok(self.sectors().corrupted(record.address, "a record too small for its fields")?);
         }
         let address = record.address.offset(at);
-        Ok(PhysicalPointer { address, len: (end - field.offset) as usize })
+        Ok(PhysicalPointer { address, len: (end - field.offset) as usize, notified: reference })
     }
 
     /// Stores a zero in each field of a list that was never set, one by one, and checks the others: with error
