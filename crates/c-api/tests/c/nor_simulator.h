@@ -30,6 +30,8 @@ struct nor_simulator {
     long operations_left;
     int is_off;
     uint32_t random;
+    /* Whether it forgives: below a driver that is at fault, on purpose. A program then clears what is 0. */
+    int is_lenient;
     /* Called in each program, if it is there. */
     void (*hook)(void *context);
     void *hook_context;
