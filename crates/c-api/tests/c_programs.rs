@@ -149,6 +149,43 @@ fn the_examples_keep_what_they_were_told() {
     }
 }
 
+/// Compiles an example on a NAND part in a file. Returns it, and the path of a file that is not there.
+fn example_on_nand(compiler: &str, name: &str) -> (PathBuf, String) {
+    let flags = [&["-std=c99"], &SANITIZED[..]].concat();
+    let image = room("programs").join(format!("{name}-{compiler}.img"));
+    let _ = std::fs::remove_file(&image);
+    let sources = [&*format!("examples/c/{name}.c"), "examples/c/file_nand.c"];
+    (compile(compiler, &flags, &sources, name), image.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_examples_on_nand_keep_what_they_were_told() {
+    for compiler in ["gcc", "clang"] {
+        let (disk, image) = example_on_nand(compiler, "disk");
+        assert_eq!(say(&disk, &[&image]), "3000 pages of 512 bytes on 128 good blocks\n");
+        say(&disk, &[&image, "write", "7", "seven"]);
+        say(&disk, &[&image, "write", "8", "eight"]);
+        say(&disk, &[&image, "trim", "8"]);
+        assert_eq!(say(&disk, &[&image, "read", "7"]), "seven\n");
+        assert_eq!(say(&disk, &[&image, "read", "8"]), "\n");
+        let refused = Command::new(&disk).args([&image, "read", "3000"]).output().unwrap();
+        assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("past the last"));
+
+        let (deadline, image) = example_on_nand(compiler, "deadline");
+        for _ in 0..2 {
+            let said = say(&deadline, &[&image, "4000"]);
+            assert!(said.starts_with("200 periods, 0 late; "), "{said}");
+        }
+
+        let (code, image) = example_on_nand(compiler, "code");
+        say(&code, &[&image, "write", &"12+34*-.".repeat(300)]);
+        let said = say(&code, &[&image, "run", "1"]);
+        assert!(said.starts_with("-9\n-9\n") && said.ends_with("2400 bytes: 0 hits, 40 misses\n"), "{said}");
+        say(&code, &[&image, "write", "9."]);
+        assert_eq!(say(&code, &[&image, "run", "2"]), "9\n9\n2 bytes: 1 hits, 1 misses\n");
+    }
+}
+
 /// Builds the outside project with CMake.
 fn build_with_cmake(name: &str, prefix: &Path, flags: &[&str]) -> PathBuf {
     let (source, build) = (root().join("crates/c-api/tests/c/outside"), room(name));
