@@ -102,6 +102,25 @@ void simulator_power(struct nor_simulator *part, long operations) {
     part->operations_left = operations;
 }
 
+long simulator_cut_everywhere(struct nor_simulator *part, uint32_t changes, uint32_t (*run)(uint32_t changes),
+                              void (*recover)(long operations, uint32_t acknowledged), long mount_cuts) {
+    static struct nor_simulator begun, cut;
+    begun = *part;
+    for (long cuts = 0;; cuts++) {
+        uint32_t acknowledged;
+        *part = begun;
+        part->random += (uint32_t)cuts;
+        simulator_power(part, cuts);
+        acknowledged = run(changes);
+        if (!part->is_off) return cuts;
+        cut = *part;
+        for (long of_mount = 0; of_mount < mount_cuts; of_mount++) {
+            *part = cut;
+            recover(of_mount, acknowledged);
+        }
+    }
+}
+
 struct norn_nor simulator_nor(struct nor_simulator *part) {
     struct norn_nor nor = {0};
     nor.context = part;

@@ -43,6 +43,12 @@ void simulator_init(struct nor_simulator *part, uint32_t seed);
 /* Turns the power on, until it fails in the operation after so many. */
 void simulator_power(struct nor_simulator *part, long operations);
 
+/* Cuts the power in each operation of `run`, which begins on the part as it is, makes `changes` and returns how many were
+   acknowledged. Calls `recover` with that on what was left, for each number of operations below `mount_cuts` after
+   which the power is to fail again. Returns how often it was cut; the part is then as the whole run left it. */
+long simulator_cut_everywhere(struct nor_simulator *part, uint32_t changes, uint32_t (*run)(uint32_t changes),
+                              void (*recover)(long operations, uint32_t acknowledged), long mount_cuts);
+
 /* The part for the library. */
 struct norn_nor simulator_nor(struct nor_simulator *part);
 
