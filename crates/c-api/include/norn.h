@@ -1,6 +1,8 @@
 /*
- * Norn for C: data structures on NOR flash that survive a loss of power at any instant. A heap of persistent objects
- * (norn_heap_...), and an ordered index, which is a sorted map from keys to values (norn_index_...).
+ * Norn for C: data structures on flash that survive a loss of power at any instant. On NOR a heap of persistent objects
+ * (norn_heap_...), and an ordered index, which is a sorted map from keys to values (norn_index_...); on NAND a block
+ * device (norn_ftl_...), also with tasks that have deadlines (norn_realtime_...), and a pager of code (norn_pager_...).
+ * norn_nor_check and norn_nand_check try whether a driver keeps what the others rely on.
  *
  * Heap. An object is a number of fields of fixed widths, an array elements of one width. Each has a reference, a number that
  * may be kept in a field. Every call is atomic: after a loss of power a mount finds what was acknowledged, and what was
@@ -27,11 +29,24 @@
  *     if (error == NORN_OK) error = norn_index_range(&index, &cursor, from, to);
  *     while (error >= 0 && (error = norn_index_next(&index, &cursor, key, value)) == 1) use(key, value);
  *
+ * Block device. Logical pages are read and written whole; each is its old or its new value, whatever happens. Bad blocks
+ * are left alone, wrong bits corrected, wear levelled. norn_realtime_start serves the same device to tasks with deadlines:
+ * each that norn_realtime_admit admits has a token for every page that it declared to write in a period.
+ *
+ *     static struct norn_ftl ftl;
+ *     static uint32_t memory[NORN_FTL_BYTES(1024, 32, 512, 16, 16384) / 4]; // blocks, pages of one, bytes, spare, logical
+ *     const struct norn_ftl_config config = {.nand = &nand, .memory = memory, .memory_bytes = sizeof memory};
+ *     int error = norn_ftl_mount(&ftl, &config);         // and norn_ftl_format at the first start
+ *     if (error == NORN_OK) error = norn_ftl_write(&ftl, 7, pages, 2 * 512);
+ *
+ * Pager. norn_pager_write puts an image of code on NAND, norn_pager_read and norn_pager_view bring bytes of it through a
+ * cache of small pages.
+ *
  * Memory. All state is in the handle and in the memory that the caller gives; nothing is allocated, and the library has
  * no variables of its own. No call recurses.
  *
  * Errors. Calls return NORN_OK, which is 0, or a negative number of enum norn_error. A call that fails has no effect,
- * except where it is said. norn_heap_failure and norn_index_failure tell more. After NORN_ERROR_DEVICE the heap or index
+ * except where it is said. norn_heap_failure and its like tell more. After NORN_ERROR_DEVICE the heap, index or device
  * is halted: unmount and mount it, which settles what was in flight.
  *
  * Costs are stated in what the part does. Of a heap, a look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
@@ -56,6 +71,28 @@
 #include <stdint.h>
 /* Bytes of memory that the heap on a part of so many erase units needs, beside its handle: a constant. */
 #define NORN_HEAP_BYTES(unit_count) (4u * ((unit_count) + 1u))
+
+/* Bytes of memory that a block device needs, beside its handle: a constant, whole words. */
+#define NORN_FTL_BYTES(block_count, pages_per_block, page_bytes, oob_bytes, logical_pages)                             \
+    ((4u + 16u * (block_count) + ((uint32_t)(block_count) * (pages_per_block) + 7u) / 8u + (page_bytes) +               \
+      (oob_bytes) + 8u * (((page_bytes) - 48u - NORN_FTL_CHUNK_(page_bytes)) /                                          \
+                          NORN_FTL_WIDTH_(block_count, pages_per_block)) +                                             \
+      NORN_FTL_WIDTH_(block_count, pages_per_block) *                                                                  \
+          ((logical_pages) + NORN_PIECES_(logical_pages, NORN_FTL_CHUNK_(page_bytes) /                                 \
+                                                             NORN_FTL_WIDTH_(block_count, pages_per_block)) +          \
+           NORN_PIECES_(block_count, NORN_FTL_CHUNK_(page_bytes) / 4u)) +                                              \
+      3u) / 4u * 4u)
+/* Parts of it. */
+#define NORN_FTL_WIDTH_(block_count, pages_per_block)                                                                  \
+    ((uint32_t)(block_count) * (pages_per_block) <= 254u        ? 1u                                                   \
+     : (uint32_t)(block_count) * (pages_per_block) <= 65534u    ? 2u                                                   \
+     : (uint32_t)(block_count) * (pages_per_block) <= 16777214u ? 3u                                                   \
+                                                                : 4u)
+#define NORN_FTL_CHUNK_(page_bytes) (((page_bytes) - 48u) / 8u * 4u)
+#define NORN_PIECES_(count, each) (((count) + (each) - 1u) / (each))
+
+/* Bytes of memory that a pager needs, beside its handle: a constant. */
+#define NORN_PAGER_BYTES(frames, cache_page_bytes) (4u + (frames) * ((cache_page_bytes) + 4u))
 
 // For `reprogramming`: a program unit is programmed once between two erases. Parts with error-correcting codes.
 #define NORN_REPROGRAMMING_ONCE 1
@@ -93,13 +130,71 @@
 // Words that fit into `struct norn_index_cursor`.
 #define NORN_CURSOR_WORDS 18
 
+// What `program`, `program_loaded` and `erase` of `struct norn_nand` return when the part says that it could not: the
+// block has gone bad, and the part works on. Any other number but 0 says that the part may be gone.
+#define NORN_NAND_BLOCK_FAILED 20034
+
+// For `columns` of `struct norn_nand`: `fetch` may go to any column of the register.
+#define NORN_COLUMNS_ANYWHERE 0
+
+// For `columns` of `struct norn_nand`: `fetch` goes forwards only, and passes over bytes at the cost of fetching them.
+#define NORN_COLUMNS_FORWARDS 1
+
+// Pieces that a program has at most.
+#define NORN_NAND_PIECES_MAX 4
+
+// Pointers that fit into `struct norn_ftl`, beside its words.
+#define NORN_FTL_POINTERS 20
+
+// Words that fit into `struct norn_ftl`, beside its pointers.
+#define NORN_FTL_WORDS 37
+
+// Tasks that can be admitted at a time.
+#define NORN_TASKS_MAX 7
+
+// For `scheduling`: the job with the earliest deadline runs first. Admits the most.
+#define NORN_EARLIEST_DEADLINE 0
+
+// For `scheduling`: the job with the shortest period runs first, as with fixed priorities.
+#define NORN_RATE_MONOTONIC 1
+
+// Pointers that fit into `struct norn_realtime`, beside its words.
+#define NORN_REALTIME_POINTERS 20
+
+// Words that fit into `struct norn_realtime`, beside its pointers.
+#define NORN_REALTIME_WORDS 232
+
+// Most frames of a cache.
+#define NORN_PAGER_FRAMES_MAX 128
+
+// Pointers that fit into `struct norn_pager`, beside its words.
+#define NORN_PAGER_POINTERS 20
+
+// Words that fit into `struct norn_pager`, beside its pointers.
+#define NORN_PAGER_WORDS 25
+
+// Bytes of memory for `norn_nor_check`, at least.
+#define NORN_NOR_CHECK_BYTES 64
+
+// The part keeps the rule, as far as was tried.
+#define NORN_RULE_KEPT 0
+
+// It does not: `expected` should be at `place`, `found` is.
+#define NORN_RULE_BROKEN 1
+
+// A call that the contract allows failed: `found` is what the function returned.
+#define NORN_RULE_FAILED 2
+
+// The rule was not tried.
+#define NORN_RULE_NOT_TRIED 3
+
 // What calls return: 0, or one of these, all of which are negative. A call that fails has had no effect, except where
 // it is said.
 enum norn_error {
     // Done.
     NORN_OK = 0,
-    // The device failed: a function of `struct norn_nor` did not return 0. What is mounted is halted:
-    // unmount and mount it.
+    // The device failed: a function of `struct norn_nor` or `struct norn_nand` did not return 0. What is mounted is
+    // halted: unmount and mount it.
     NORN_ERROR_DEVICE = -1,
     // The flash holds something that no sequence of calls and power cuts leaves there. It may be halted.
     NORN_ERROR_CORRUPTED = -2,
@@ -107,16 +202,16 @@ enum norn_error {
     NORN_ERROR_FULL = -3,
     // An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
-    // The part holds no heap, or no index: it is blank or foreign, or formatting was cut short.
+    // The part holds no heap, index, block device or code: it is blank or foreign, or formatting was cut short.
     NORN_ERROR_NOT_FORMATTED = -5,
     // What is on the part is of another version of the format.
     NORN_ERROR_VERSION = -6,
     // What is on the part was made for another geometry, or an index for other widths.
     NORN_ERROR_GEOMETRY = -7,
-    // `struct norn_nor` describes no possible part.
+    // `struct norn_nor` or `struct norn_nand` describes no possible part.
     NORN_ERROR_PART = -8,
-    // A possible part that cannot be used so: too few units, units that are too small, or words that are programmed
-    // once where an index needs more.
+    // A possible part that cannot be used so: too few units or blocks, units or pages that are too small, or words that
+    // are programmed once where an index needs more.
     NORN_ERROR_UNSUITABLE = -9,
     // The memory given is too small; `limit` of the failure is the bytes needed.
     NORN_ERROR_MEMORY = -10,
@@ -134,10 +229,11 @@ enum norn_error {
     NORN_ERROR_MEMORY_TAKEN = -16,
     // The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
     NORN_ERROR_STALE = -17,
-    // A number past the last one of a field, an element or a choice; `limit` is how many there are.
+    // A number past the last one of a field, an element, a page, a byte of code, or a choice; `limit` is how many there
+    // are.
     NORN_ERROR_RANGE = -18,
-    // A number of bytes that is not the width of the field or element, which is `limit`; or of a key or value that is
-    // none or more than `limit`.
+    // A number of bytes that is not the width of the field or element, or whole pages, which is `limit`; or of a key or
+    // value that is none or more than `limit`.
     NORN_ERROR_WIDTH = -19,
     // An object where an array is needed, or the other way round.
     NORN_ERROR_KIND = -20,
@@ -169,6 +265,28 @@ enum norn_error {
     NORN_ERROR_BELOW_RING = -33,
     // The cursor was not begun on this index, or in an earlier mount.
     NORN_ERROR_CURSOR = -34,
+    // A page has more wrong bits than its code corrects; `address` of the failure is the logical page, or the code
+    // address.
+    NORN_ERROR_UNREADABLE = -35,
+    // The task, or what has no deadline, has no token left: it writes more than it declared, or the guarantee was lost.
+    NORN_ERROR_NO_TOKEN = -36,
+    // No task has this number, or it has left.
+    NORN_ERROR_NO_TASK = -37,
+    // Not admitted: the task has no period, or costs more than one.
+    NORN_ERROR_TASK = -38,
+    // Not admitted: its collector needs more than its period. A larger `alpha`, or a longer period of the task.
+    NORN_ERROR_COLLECTOR = -39,
+    // Not admitted: as many tasks as can be are there, and the shares of some that have left may be kept for a time.
+    NORN_ERROR_TASKS = -40,
+    // Not admitted: it takes `limit` tokens, and fewer are free. Start with more.
+    NORN_ERROR_TOKENS = -41,
+    // Not admitted: more tokens than `limit` could come together, so that a recycling may not yield `alpha` pages. A
+    // smaller `alpha`, fewer tokens or fewer logical pages.
+    NORN_ERROR_RECYCLING = -42,
+    // Not admitted: the period of the checkpoint is too long for what is written.
+    NORN_ERROR_CHECKPOINT = -43,
+    // Not admitted: the processor and the part do not suffice. Longer periods, or a larger `alpha`.
+    NORN_ERROR_UTILIZATION = -44,
 };
 
 // What a tracing function uses: it is valid until that function returns.
@@ -237,7 +355,7 @@ struct norn_failure {
     int device_error;
     // The bound that the call has not kept, where the error names one; else 0.
     uint32_t limit;
-    // For `NORN_ERROR_CORRUPTED`, the address on the part.
+    // For `NORN_ERROR_CORRUPTED`, the address on the part, of NAND the page; for `NORN_ERROR_UNREADABLE` as it says.
     uint32_t address;
     // In words, what was found or is unsuitable: `what_bytes` bytes, without a zero at the end (`%.*s`), or NULL.
     const char *what;
@@ -341,13 +459,289 @@ struct norn_index_cursor {
     uint64_t opaque_words[NORN_CURSOR_WORDS];
 };
 
+// Bytes for a place in a page.
+struct norn_nand_piece {
+    // Where the first of them goes: a byte of the page, or beyond its data one of its out-of-band area.
+    uint32_t column;
+    // How many there are.
+    uint32_t bytes;
+    // What goes there.
+    const void *data;
+};
+
+// A NAND flash part of one bit a cell (SLC), or a range of whole blocks of one: what it is, and functions that reach it.
+//
+// A page is loaded into the part's register, and bytes are fetched from there; a page is programmed whole, with its
+// out-of-band area. Pages are numbered over the whole part: page 0 of block 2 has the number 2 * `pages_per_block`.
+// Columns count bytes of a page from 0, on through its out-of-band area, which begins at `page_bytes`.
+//
+// The functions return 0 or another number, which fails the call with `NORN_ERROR_DEVICE`, save
+// `NORN_NAND_BLOCK_FAILED`. They return once the operation is complete, and may not use the handle that called them.
+//
+// What the library promises: addresses lie within the part; pieces ascend and do not overlap; the pages of a block are
+// programmed in ascending order, each once between two erases; a block that is marked bad or has failed is neither
+// programmed nor erased.
+//
+// What the part has to keep: a load brings what was programmed, and 0xFF where nothing was, but for wrong bits that a
+// block device and a pager correct; what was acknowledged outlives a loss of power. An operation that is cut by a loss
+// of power may have done its work in part, on its own page or block only. The first block is good.
+//
+// The structure is copied when a handle is mounted. What `context` points to has to stay.
+struct norn_nand {
+    // For the caller's functions, which get it as their first argument.
+    void *context;
+    // Loads a page into the register.
+    int (*load)(void *context, uint32_t page);
+    // Fetches `bytes` bytes from the register, from `column` on. With `NORN_COLUMNS_FORWARDS` the column is that after
+    // the last one that was fetched since the load, or a later one.
+    int (*fetch)(void *context, uint32_t column, void *buffer, uint32_t bytes);
+    // Programs a page: the pieces in their places, 0xFF elsewhere. There are up to `NORN_NAND_PIECES_MAX`, or none.
+    int (*program)(void *context, uint32_t page, const struct norn_nand_piece *pieces, uint32_t piece_count);
+    // Programs a page with what the register holds, changed by the pieces: the second half of a copy.
+    int (*program_loaded)(void *context, uint32_t page, const struct norn_nand_piece *pieces, uint32_t piece_count);
+    // Erases a block.
+    int (*erase)(void *context, uint32_t block);
+    // Returns 1 if a block is marked bad, 0 if not, or another number if the part fails. NULL: the library looks at
+    // the mark, a byte that is 0xFF in a good block.
+    int (*is_marked_bad)(void *context, uint32_t block);
+    // Blocks, up to 65,535, bad ones included.
+    uint32_t block_count;
+    // Pages of a block.
+    uint32_t pages_per_block;
+    // Bytes of a page's data, a power of two.
+    uint32_t page_bytes;
+    // Bytes of its out-of-band area.
+    uint32_t oob_bytes;
+    // `NORN_COLUMNS_ANYWHERE` or `NORN_COLUMNS_FORWARDS`.
+    uint32_t columns;
+    // The column of the mark of a bad block, in the out-of-band area.
+    uint32_t bad_mark_column;
+    // The mark is in one or several of so many first pages of a block.
+    uint32_t bad_mark_pages;
+    // Blocks that are good over the whole life of the part, at least.
+    uint32_t good_blocks_min;
+    // Wrong bits that a code has to correct, as the maker says, in each `correction_bytes` bytes; 0 if the part does.
+    uint32_t correction_bits;
+    // See `correction_bits`; not 0.
+    uint32_t correction_bytes;
+};
+
+// The handle of a block device: the caller's memory for its state, beside the map. Zero it before it is mounted for
+// the first time, as a static variable is. It must not be moved or copied while it is mounted. 376 bytes where
+// pointers have 32 bits.
+struct norn_ftl {
+    // The library's.
+    void *opaque_pointers[NORN_FTL_POINTERS];
+    // The library's.
+    uint64_t opaque_words[NORN_FTL_WORDS];
+};
+
+// What a block device is mounted or formatted with. The structure is copied.
+struct norn_ftl_config {
+    // The part.
+    const struct norn_nand *nand;
+    // Memory for the map and the table of blocks, aligned to four bytes, which is the device's until it is unmounted.
+    void *memory;
+    // Its bytes: as `norn_ftl_bytes` returns, or `NORN_FTL_BYTES`.
+    size_t memory_bytes;
+    // For a format, the logical pages: up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at 100 %.
+    uint32_t logical_pages;
+};
+
+// Pages and blocks of a device, and what it has done since it was mounted.
+struct norn_ftl_info {
+    // Logical pages, as it was formatted with.
+    uint32_t logical_pages;
+    // Bytes of a page.
+    uint32_t page_bytes;
+    // Blocks that are not bad.
+    uint32_t good_blocks;
+    // Pages that can be programmed before a block has to be erased.
+    uint32_t free_pages;
+    // Pages that hold what is read.
+    uint32_t live_pages;
+    // 1 if a page of the checkpoint was missing at the mount, so that trims may have come undone; else 0.
+    uint32_t scanned;
+    // Pages that were written.
+    uint64_t written;
+    // Pages that were copied, to free blocks or to level wear.
+    uint64_t copied;
+    // Blocks that were erased.
+    uint64_t erased;
+    // Blocks that went bad.
+    uint64_t retired;
+};
+
+// How long the part's operations take at most, in microseconds.
+struct norn_operation_times {
+    // Reading a page, its codes included.
+    uint64_t read_us;
+    // Writing a page.
+    uint64_t write_us;
+    // Erasing a block.
+    uint64_t erase_us;
+    // What a collector computes in a period.
+    uint64_t collector_cpu_us;
+};
+
+// Who else loads pages of the part, such as a pager: up to `loads` in any `period_us`, each of up to `load_us`. All 0:
+// nobody.
+struct norn_part_client {
+    // How long a load takes at most.
+    uint64_t load_us;
+    // Length of a window.
+    uint64_t period_us;
+    // Loads that begin in a window at most.
+    uint32_t loads;
+};
+
+// What a block device with deadlines is started with. The structure is copied.
+struct norn_realtime_config {
+    // The part, which has to be formatted by `norn_ftl_format`.
+    const struct norn_nand *nand;
+    // Memory as of `struct norn_ftl_config`.
+    void *memory;
+    // Its bytes.
+    size_t memory_bytes;
+    // How long operations take at most.
+    struct norn_operation_times times;
+    // Period of the checkpoint, which may write a page in each: the shorter, the more can tasks write.
+    uint64_t checkpoint_period_us;
+    // Who else uses the part.
+    struct norn_part_client client;
+    // Pages that each recycling of a block yields at least, from 1 to the pages of a block. The larger, the less time
+    // do collectors take, and the fewer logical pages can the device have.
+    uint32_t alpha;
+    // Tokens, each good for programming a page: as many as `norn_realtime_tokens` says, and more for tasks to come.
+    uint32_t tokens;
+    // Blocks that may fail without harm to a deadline.
+    uint32_t failure_budget;
+    // `NORN_EARLIEST_DEADLINE` or `NORN_RATE_MONOTONIC`.
+    uint32_t scheduling;
+};
+
+// A periodic task. Its deadline is its next release.
+struct norn_task {
+    // What it computes, reads and writes in a period at most, in microseconds: see `norn_task_cost_us`.
+    uint64_t cost_us;
+    // Its period, in microseconds.
+    uint64_t period_us;
+    // Pages that it writes in a period at most; each trim counts as one.
+    uint32_t writes;
+};
+
+// The handle of a block device with deadlines: the caller's memory for its state, beside the map. Zero it before it is
+// started for the first time, as a static variable is. It must not be moved or copied while it is started. 1,936 bytes
+// where pointers have 32 bits.
+struct norn_realtime {
+    // The library's.
+    void *opaque_pointers[NORN_REALTIME_POINTERS];
+    // The library's.
+    uint64_t opaque_words[NORN_REALTIME_WORDS];
+};
+
+// Names a task. 0 names none.
+typedef uint32_t norn_task_id;
+
+// A job of a collector that waits or runs.
+struct norn_job {
+    // When it has to be done.
+    uint64_t deadline_us;
+    // The collector's period, for fixed priorities.
+    uint64_t period_us;
+    // The task whose collector it is; 0 for the checkpoint's.
+    norn_task_id task;
+};
+
+// What a device with deadlines has done, and whether it keeps what it has admitted.
+struct norn_realtime_info {
+    // The block device.
+    struct norn_ftl_info ftl;
+    // Jobs of collectors that were not done at their next release.
+    uint64_t misses;
+    // Writes of tasks, and pages of the checkpoint, that found no token.
+    uint64_t token_waits;
+    // Blocks that collectors have recycled.
+    uint64_t recycled;
+    // All tokens.
+    uint32_t tokens;
+    // Those for tasks to come.
+    uint32_t tokens_free;
+    // 1 while what was admitted is guaranteed; 0 after more blocks have failed than the budget has.
+    uint32_t is_guaranteed;
+};
+
+// The handle of a pager: the caller's memory for its state, beside the cache. Zero it before it is mounted for the
+// first time, as a static variable is. It must not be moved or copied while it is mounted. 280 bytes where pointers
+// have 32 bits.
+struct norn_pager {
+    // The library's.
+    void *opaque_pointers[NORN_PAGER_POINTERS];
+    // The library's.
+    uint64_t opaque_words[NORN_PAGER_WORDS];
+};
+
+// What a pager is mounted with, or an image written with. The structure is copied.
+struct norn_pager_config {
+    // The part.
+    const struct norn_nand *nand;
+    // Memory aligned to four bytes, for a pager until it is unmounted.
+    void *memory;
+    // Its bytes: for a pager `NORN_PAGER_BYTES(frames, cache_page_bytes)`; to write an image, four and those of a page
+    // of the part.
+    size_t memory_bytes;
+    // The first block that the image may use: its header is there, or in one of the next if that is bad.
+    uint32_t first_block;
+    // Blocks that it may use, for a write.
+    uint32_t block_count;
+    // Bytes of a cache page: 32 to 256 are usual. Each has four bytes of code behind it on the part, which correct one
+    // wrong bit and notice up to four; as many of both as fit lie in each page of the part.
+    uint32_t cache_page_bytes;
+    // Frames of the cache, from 1 to `NORN_PAGER_FRAMES_MAX`: each holds a cache page.
+    uint32_t frames;
+};
+
+// Gives `bytes` bytes of the image from `offset` on, for a write; it may be asked for some more than once.
+typedef void (*norn_code_source)(void *context, uint32_t offset, void *buffer, uint32_t bytes);
+
+// What a pager has done since it was mounted.
+struct norn_pager_info {
+    // Bytes of the image.
+    uint32_t code_bytes;
+    // Look-ups of a cache page that found it in the cache.
+    uint64_t hits;
+    // Look-ups that did not, and fetched it.
+    uint64_t misses;
+    // Wrong bits that were corrected.
+    uint64_t corrected_bits;
+};
+
+// What became of a rule.
+struct norn_finding {
+    // The rule in words: `rule_bytes` bytes, without a zero at the end (`%.*s`).
+    const char *rule;
+    // The bytes of `rule`.
+    size_t rule_bytes;
+    // `NORN_RULE_KEPT`, `NORN_RULE_BROKEN`, `NORN_RULE_FAILED` or `NORN_RULE_NOT_TRIED`.
+    uint32_t outcome;
+    // Where that shows first: an address of a NOR part, a page of a NAND part.
+    uint32_t place;
+    // The byte that was to be there, or what else the rule compares.
+    uint32_t expected;
+    // What is there.
+    uint32_t found;
+};
+
+// Takes what became of a rule, which it may not keep.
+typedef void (*norn_rule_report)(void *context, const struct norn_finding *finding);
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
 // The text of an error in English, without a full stop; never NULL.
 //
-// Cost: a table of some 1.5 KB of read-only memory where it is called.
+// Cost: a table of some 2 KB of read-only memory where it is called.
 const char *norn_error_text(int error);
 
 // Bytes of memory that the heap on a part of so many erase units needs, beside its handle: `NORN_HEAP_BYTES` as a
@@ -801,6 +1195,315 @@ int norn_index_next(struct norn_index *index, struct norn_index_cursor *cursor, 
 // Takes the entry with the greatest key out of what is left of a cursor's range: as `norn_index_next`, from the other
 // end.
 int norn_index_previous(struct norn_index *index, struct norn_index_cursor *cursor, void *key, void *value);
+
+// Bytes of memory that a block device of so many logical pages needs, beside its handle: `NORN_FTL_BYTES` as a
+// function. For each logical page 1 to 4 bytes, for each block 16, for each page of the part a bit, and a register. 0
+// for an impossible part.
+uint32_t norn_ftl_bytes(const struct norn_nand *nand, uint32_t logical_pages);
+
+// Most logical pages of a part of which so many blocks are bad. 0 for an impossible part, or one that is too small.
+uint32_t norn_ftl_pages_max(const struct norn_nand *nand, uint32_t bad_blocks);
+
+// Formats the part: what was on it is gone. Blocks that are marked bad are left alone. The device then has to be
+// mounted. If the power is cut, the part holds the device that it held, or the new one, or none.
+//
+// Cost: some loads and an erase for each block.
+//
+// Errors: `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`; `NORN_ERROR_RANGE` for more logical pages than `limit`, the bad
+// blocks considered; `NORN_ERROR_FULL` with too few good blocks; `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
+// device's.
+int norn_ftl_format(struct norn_ftl *ftl, const struct norn_ftl_config *config);
+
+// Mounts the device on the part: what was written is there, each page whole.
+//
+// Cost: a load for each block and each page of the checkpoint, two for each page that was programmed since; up to
+// three programs and five erases, more after many losses of power in a row.
+//
+// Errors: `NORN_ERROR_NOT_FORMATTED`, `NORN_ERROR_VERSION`, `NORN_ERROR_GEOMETRY`, `NORN_ERROR_CORRUPTED`;
+// `NORN_ERROR_MEMORY` for less than its logical pages take; those of `norn_ftl_format`.
+int norn_ftl_mount(struct norn_ftl *ftl, const struct norn_ftl_config *config);
+
+// Unmounts, and makes trims durable. The handle is unmounted in any case, even after an error. The power may be cut
+// without it.
+//
+// Cost: as `norn_ftl_sync`.
+//
+// Errors: the device's. Of a halted device, and of one whose memory another took, nothing is written.
+int norn_ftl_unmount(struct norn_ftl *ftl);
+
+// Reads pages from logical page `page` on into `buffer`; `bytes` are whole pages. What was never written or was trimmed
+// reads as zeros.
+//
+// Cost: a load for each page that was written.
+//
+// Errors: `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; `NORN_ERROR_UNREADABLE`, those before it are read; the device's.
+int norn_ftl_read(struct norn_ftl *ftl, uint32_t page, void *buffer, size_t bytes);
+
+// Writes pages from logical page `page` on: `bytes` are whole pages. Each is its old or its new value whatever happens,
+// and durable before the next one is written.
+//
+// Cost of a page: a program, what collection copies and erases for it, and a share of a page of the checkpoint.
+//
+// Errors: `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; `NORN_ERROR_FULL` if too many blocks have gone bad; the device's. Pages
+// before the failure are written.
+int norn_ftl_write(struct norn_ftl *ftl,
+                   uint32_t page,
+                   const void *data,
+                   size_t bytes);
+
+// Forgets pages, which read as zeros from now on, and after a loss of power once `norn_ftl_sync` has returned.
+//
+// Cost: RAM for each page; a program at times.
+//
+// Errors: as `norn_ftl_write`.
+int norn_ftl_trim(struct norn_ftl *ftl, uint32_t page, uint32_t page_count);
+
+// Makes all that was acknowledged durable: trims; writes are already.
+//
+// Cost: a program if something was trimmed, else nothing.
+//
+// Errors: as `norn_ftl_write`.
+int norn_ftl_sync(struct norn_ftl *ftl);
+
+// Collects ahead of time: one step of recycling a block in which at least `dead_pages_least` pages are dead. Returns 1
+// if there was such a block, else 0. Call it when there is time, until it returns 0. A write between two steps gives up
+// the block; what was copied stays so.
+//
+// Cost: one copy, that is a load and a program, or one erase; a program more at times.
+//
+// Errors: `NORN_ERROR_FULL` if no page is free for the copy; the device's.
+int norn_ftl_recycle_step(struct norn_ftl *ftl, uint32_t dead_pages_least);
+
+// Levels wear ahead of time: copies a page off a block with fewer erases than others. Returns 1 if there was one, else
+// 0. Writes level by themselves, later.
+//
+// Cost: a copy; a program more at times.
+//
+// Errors: `NORN_ERROR_FULL` until a write has made room; the device's.
+int norn_ftl_level_step(struct norn_ftl *ftl);
+
+// Tells what the device is and has done.
+//
+// Cost: RAM only, for each block.
+int norn_ftl_tell(struct norn_ftl *ftl, struct norn_ftl_info *info);
+
+// Checks every invariant of the device, and calls `report`, which may be NULL, with the first violation: `address` is
+// the page of the part. `report` may not use the device.
+//
+// Cost: a load for each page that is live or free.
+//
+// Errors: `NORN_ERROR_VIOLATION` if there was one; the device's.
+int norn_ftl_check(struct norn_ftl *ftl, norn_report report, void *context);
+
+// What is known of the last call that failed on this handle: as `norn_heap_failure`.
+int norn_ftl_failure(const struct norn_ftl *ftl, struct norn_failure *failure);
+
+// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it is
+// beyond that, or `times` is NULL, so that no such task is admitted.
+uint64_t norn_task_cost_us(uint64_t cpu_us, uint32_t reads, uint32_t writes, const struct norn_operation_times *times);
+
+// The tokens that a set of tasks takes, with those of the checkpoint and of what has no deadline. `tokens` of the
+// configuration does not matter, nor do its memory and the part's functions.
+//
+// Cost: RAM only.
+//
+// Errors: `NORN_ERROR_PART`; `NORN_ERROR_COLLECTOR` if a task can have no collector.
+int norn_realtime_tokens(const struct norn_realtime_config *config,
+                         const struct norn_task *tasks,
+                         uint32_t task_count,
+                         uint32_t *tokens);
+
+// Mounts the device that is on the part, and starts it at time 0: recycles blocks until there are as many free pages
+// as tokens.
+//
+// A scheduler of the caller's then runs it, in steps of one flash operation each, by earliest deadline or by fixed
+// priorities:
+// 1. `norn_realtime_advance` to the present, at least when a task is released;
+// 2. ask `norn_realtime_next_job` for the collectors' first job. If no task that waits has an earlier deadline, or a
+//    shorter period, take a `norn_realtime_collector_step`; else an operation of the task;
+// 3. with nothing else to do, `norn_realtime_background_step`, and writes that have no deadline.
+//
+// Cost: as `norn_ftl_mount`, and up to `tokens` / `alpha` recyclings.
+//
+// Errors: those of `norn_ftl_mount`; `NORN_ERROR_RANGE` of `alpha` or `scheduling`; `NORN_ERROR_FULL` if there are not
+// so many free pages to be had as tokens; those of `norn_realtime_admit`, for the checkpoint.
+int norn_realtime_start(struct norn_realtime *realtime, const struct norn_realtime_config *config);
+
+// Stops, and unmounts the device. It is as after a loss of power otherwise: nothing is written, since all that was
+// acknowledged is durable.
+//
+// Errors: those of the handle.
+int norn_realtime_stop(struct norn_realtime *realtime);
+
+// Admits a task from now on, or says why not. Its first period begins now. A task that writes no more than it declared
+// has a token for each page, and never waits for a collection.
+//
+// Cost: RAM only, for each pair of tasks.
+//
+// Errors: `NORN_ERROR_TASK`, `NORN_ERROR_COLLECTOR`, `NORN_ERROR_TASKS`, `NORN_ERROR_TOKENS`, `NORN_ERROR_RECYCLING`,
+// `NORN_ERROR_CHECKPOINT`, `NORN_ERROR_UTILIZATION`.
+int norn_realtime_admit(struct norn_realtime *realtime, const struct norn_task *task, norn_task_id *id);
+
+// Lets a task go. Its share of time and tokens returns when the period ends that it is in, or that of its collector.
+//
+// Cost: RAM only.
+//
+// Errors: `NORN_ERROR_NO_TASK`.
+int norn_realtime_leave(struct norn_realtime *realtime, norn_task_id id);
+
+// Lets time pass to `now_us` since the start: releases what is due. Call it at each release of a task, before the task
+// writes, and before asking for a job. A time before the last one changes nothing.
+//
+// Cost: RAM only, for each task.
+int norn_realtime_advance(struct norn_realtime *realtime, uint64_t now_us);
+
+// The next time at which a collector's job or a period begins: until then there is nothing to do.
+//
+// Cost: RAM only.
+int norn_realtime_next_release(struct norn_realtime *realtime, uint64_t *release_us);
+
+// The collectors' job that comes first. Returns 1, or 0 if there is none, and `job` is as it was.
+//
+// Cost: RAM only.
+int norn_realtime_next_job(struct norn_realtime *realtime, struct norn_job *job);
+
+// One step of the collectors' job that comes first. Returns 1, or 0 if there is none.
+//
+// Cost: one copy, one erase or nothing; one program more if a page of the checkpoint is due.
+//
+// Errors: the device's.
+int norn_realtime_collector_step(struct norn_realtime *realtime);
+
+// Reads pages, for anybody: as `norn_ftl_read`.
+int norn_realtime_read(struct norn_realtime *realtime, uint32_t page, void *buffer, size_t bytes);
+
+// Writes one page for a task, at one of its tokens. It is durable when the call returns.
+//
+// Cost: one program; two if a page of the checkpoint is due, or a block fails.
+//
+// Errors: `NORN_ERROR_NO_TASK`, `NORN_ERROR_NO_TOKEN`, `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; the device's.
+int norn_realtime_write(struct norn_realtime *realtime, norn_task_id id, uint32_t page, const void *data, size_t bytes);
+
+// Forgets pages for a task, at one of its tokens. That is durable when the call returns.
+//
+// Cost: one program, two if a page of the checkpoint is due; RAM for each page.
+//
+// Errors: as `norn_realtime_write`.
+int norn_realtime_trim(struct norn_realtime *realtime, norn_task_id id, uint32_t page, uint32_t page_count);
+
+// Writes one page for whom has no deadline.
+//
+// Cost: as `norn_realtime_write`.
+//
+// Errors: `NORN_ERROR_NO_TOKEN` until `norn_realtime_background_step` has made some; `NORN_ERROR_RANGE`,
+// `NORN_ERROR_WIDTH`; the device's.
+int norn_realtime_background_write(struct norn_realtime *realtime, uint32_t page, const void *data, size_t bytes);
+
+// One step towards tokens for what has no deadline. Returns 1, or 0 if there are enough.
+//
+// Cost: as `norn_realtime_collector_step`.
+//
+// Errors: `NORN_ERROR_NO_TOKEN` if blocks failed, and the reserve is empty, too; the device's.
+int norn_realtime_background_step(struct norn_realtime *realtime);
+
+// Levels wear, at tokens of what has no deadline: as `norn_ftl_level_step`.
+//
+// Errors: as `norn_realtime_background_write`.
+int norn_realtime_level_step(struct norn_realtime *realtime);
+
+// Tells what the device has done.
+//
+// Cost: RAM only, for each block.
+int norn_realtime_tell(struct norn_realtime *realtime, struct norn_realtime_info *info);
+
+// Checks every invariant of the block device: as `norn_ftl_check`.
+int norn_realtime_check(struct norn_realtime *realtime, norn_report report, void *context);
+
+// What is known of the last call that failed on this handle: as `norn_heap_failure`.
+int norn_realtime_failure(const struct norn_realtime *realtime, struct norn_failure *failure);
+
+// Bytes of memory that a pager needs beside its handle: `NORN_PAGER_BYTES` as a function.
+uint32_t norn_pager_bytes(uint32_t frames, uint32_t cache_page_bytes);
+
+// Writes an image of `code_bytes` bytes, which `source` gives, with the memory of the configuration as a buffer. What
+// the blocks held is lost. If the power is cut, there is no image, or the one before, or the new one: whole.
+//
+// Cost: an erase for each block, a program and a load for each page of the part.
+//
+// Errors: `NORN_ERROR_FULL` if it does not fit, or too many blocks are bad; `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_WIDTH`,
+// `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; `NORN_ERROR_CORRUPTED` if the part has other bytes
+// than were programmed; the device's.
+int norn_pager_write(struct norn_pager *pager,
+                     const struct norn_pager_config *config,
+                     uint32_t code_bytes,
+                     norn_code_source source,
+                     void *context);
+
+// Finds the image, and begins an empty cache.
+//
+// Cost: up to nine loads.
+//
+// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of `limit`
+// bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or
+// blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
+int norn_pager_mount(struct norn_pager *pager, const struct norn_pager_config *config);
+
+// Unmounts; nothing is written.
+int norn_pager_unmount(struct norn_pager *pager);
+
+// Copies `bytes` bytes of the image from `address` on into `buffer`: one, or a run that crosses cache pages.
+//
+// Cost: a look-up for each cache page; for one that is not in the cache, a load and the transfer of up to a page of the
+// part, without the load if its register is still before it.
+//
+// Errors: `NORN_ERROR_RANGE`, nothing is copied then; `NORN_ERROR_UNREADABLE`; the device's, after which the call may be
+// repeated.
+int norn_pager_read(struct norn_pager *pager,
+                    uint32_t address,
+                    void *buffer,
+                    size_t bytes);
+
+// Finds the bytes from `address` to the end of its cache page or of the image: `*code` leads to `*bytes` of them in the
+// cache, until the next call on this handle. An interpreter executes from there.
+//
+// Cost: as `norn_pager_read` of one byte, without the copy.
+//
+// Errors: as `norn_pager_read`.
+int norn_pager_view(struct norn_pager *pager, uint32_t address, const void **code, uint32_t *bytes);
+
+// Tells how large the image is, and how often a cache page was in the cache.
+//
+// Cost: RAM only.
+int norn_pager_tell(struct norn_pager *pager, struct norn_pager_info *info);
+
+// What is known of the last call that failed on this handle: as `norn_heap_failure`.
+int norn_pager_failure(const struct norn_pager *pager, struct norn_failure *failure);
+
+// Tries every rule that a NOR part has to keep, and calls `report`, which may be NULL, with what became of each. **What
+// the part held is lost.** `memory` has `memory_bytes` bytes of any alignment, `NORN_NOR_CHECK_BYTES` or more. Run it on
+// the board, before anything is kept there.
+//
+// Cost: an erase of each unit, and some twenty of three of them, which are programmed and read about as often.
+//
+// Errors: `NORN_ERROR_VIOLATION` if a rule is broken; `NORN_ERROR_PART`, `NORN_ERROR_NULL`, `NORN_ERROR_MEMORY`.
+int norn_nor_check(const struct norn_nor *nor,
+                   void *memory,
+                   size_t memory_bytes,
+                   norn_rule_report report,
+                   void *context);
+
+// Tries every rule that a NAND part has to keep: as `norn_nor_check`. `memory` has as many bytes as a page with its
+// out-of-band area. **What the part held is lost**, in all blocks that are not marked bad.
+//
+// Cost: an erase of each good block, and some twenty of two of them, whose pages are programmed and loaded about as
+// often.
+//
+// Errors: as `norn_nor_check`.
+int norn_nand_check(const struct norn_nand *nand,
+                    void *memory,
+                    size_t memory_bytes,
+                    norn_rule_report report,
+                    void *context);
 
 #ifdef __cplusplus
 }  // extern "C"

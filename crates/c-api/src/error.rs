@@ -14,8 +14,8 @@ use norn_ordered_index::IndexError;
 pub enum norn_error {
     /// Done.
     NORN_OK = 0,
-    /// The device failed: a function of `struct norn_nor` did not return 0. What is mounted is halted:
-    /// unmount and mount it.
+    /// The device failed: a function of `struct norn_nor` or `struct norn_nand` did not return 0. What is mounted is
+    /// halted: unmount and mount it.
     NORN_ERROR_DEVICE = -1,
     /// The flash holds something that no sequence of calls and power cuts leaves there. It may be halted.
     NORN_ERROR_CORRUPTED = -2,
@@ -23,16 +23,16 @@ pub enum norn_error {
     NORN_ERROR_FULL = -3,
     /// An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
-    /// The part holds no heap, or no index: it is blank or foreign, or formatting was cut short.
+    /// The part holds no heap, index, block device or code: it is blank or foreign, or formatting was cut short.
     NORN_ERROR_NOT_FORMATTED = -5,
     /// What is on the part is of another version of the format.
     NORN_ERROR_VERSION = -6,
     /// What is on the part was made for another geometry, or an index for other widths.
     NORN_ERROR_GEOMETRY = -7,
-    /// `struct norn_nor` describes no possible part.
+    /// `struct norn_nor` or `struct norn_nand` describes no possible part.
     NORN_ERROR_PART = -8,
-    /// A possible part that cannot be used so: too few units, units that are too small, or words that are programmed
-    /// once where an index needs more.
+    /// A possible part that cannot be used so: too few units or blocks, units or pages that are too small, or words that
+    /// are programmed once where an index needs more.
     NORN_ERROR_UNSUITABLE = -9,
     /// The memory given is too small; `limit` of the failure is the bytes needed.
     NORN_ERROR_MEMORY = -10,
@@ -50,10 +50,11 @@ pub enum norn_error {
     NORN_ERROR_MEMORY_TAKEN = -16,
     /// The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
     NORN_ERROR_STALE = -17,
-    /// A number past the last one of a field, an element or a choice; `limit` is how many there are.
+    /// A number past the last one of a field, an element, a page, a byte of code, or a choice; `limit` is how many there
+    /// are.
     NORN_ERROR_RANGE = -18,
-    /// A number of bytes that is not the width of the field or element, which is `limit`; or of a key or value that is
-    /// none or more than `limit`.
+    /// A number of bytes that is not the width of the field or element, or whole pages, which is `limit`; or of a key or
+    /// value that is none or more than `limit`.
     NORN_ERROR_WIDTH = -19,
     /// An object where an array is needed, or the other way round.
     NORN_ERROR_KIND = -20,
@@ -85,6 +86,28 @@ pub enum norn_error {
     NORN_ERROR_BELOW_RING = -33,
     /// The cursor was not begun on this index, or in an earlier mount.
     NORN_ERROR_CURSOR = -34,
+    /// A page has more wrong bits than its code corrects; `address` of the failure is the logical page, or the code
+    /// address.
+    NORN_ERROR_UNREADABLE = -35,
+    /// The task, or what has no deadline, has no token left: it writes more than it declared, or the guarantee was lost.
+    NORN_ERROR_NO_TOKEN = -36,
+    /// No task has this number, or it has left.
+    NORN_ERROR_NO_TASK = -37,
+    /// Not admitted: the task has no period, or costs more than one.
+    NORN_ERROR_TASK = -38,
+    /// Not admitted: its collector needs more than its period. A larger `alpha`, or a longer period of the task.
+    NORN_ERROR_COLLECTOR = -39,
+    /// Not admitted: as many tasks as can be are there, and the shares of some that have left may be kept for a time.
+    NORN_ERROR_TASKS = -40,
+    /// Not admitted: it takes `limit` tokens, and fewer are free. Start with more.
+    NORN_ERROR_TOKENS = -41,
+    /// Not admitted: more tokens than `limit` could come together, so that a recycling may not yield `alpha` pages. A
+    /// smaller `alpha`, fewer tokens or fewer logical pages.
+    NORN_ERROR_RECYCLING = -42,
+    /// Not admitted: the period of the checkpoint is too long for what is written.
+    NORN_ERROR_CHECKPOINT = -43,
+    /// Not admitted: the processor and the part do not suffice. Longer periods, or a larger `alpha`.
+    NORN_ERROR_UTILIZATION = -44,
 }
 
 use norn_error::*;
@@ -99,7 +122,7 @@ pub struct norn_failure {
     pub device_error: c_int,
     /// The bound that the call has not kept, where the error names one; else 0.
     pub limit: u32,
-    /// For `NORN_ERROR_CORRUPTED`, the address on the part.
+    /// For `NORN_ERROR_CORRUPTED`, the address on the part, of NAND the page; for `NORN_ERROR_UNREADABLE` as it says.
     pub address: u32,
     /// In words, what was found or is unsuitable: `what_bytes` bytes, without a zero at the end (`%.*s`), or NULL.
     pub what: *const c_char,
@@ -121,7 +144,7 @@ impl norn_failure {
 }
 
 /// Why a call failed, small, since every call passes it on: the number to return, and for `NORN_ERROR_DEVICE` what the
-/// device returned, for others the limit.
+/// device returned, for `NORN_ERROR_UNREADABLE` the address, for others the limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failure {
     error: NonZero<c_int>,
@@ -151,9 +174,15 @@ impl Failure {
 
     /// As the caller sees it.
     pub(crate) const fn shown(self) -> norn_failure {
-        let is_device = self.number() == NORN_ERROR_DEVICE as c_int;
-        let (device_error, limit) = if is_device { (self.detail as c_int, 0) } else { (0, self.detail) };
-        norn_failure { error: self.number(), device_error, limit, ..norn_failure::NONE }
+        const DEVICE: c_int = NORN_ERROR_DEVICE as c_int;
+        const UNREADABLE: c_int = NORN_ERROR_UNREADABLE as c_int;
+        let mut shown = norn_failure { error: self.number(), ..norn_failure::NONE };
+        match self.number() {
+            DEVICE => shown.device_error = self.detail as c_int,
+            UNREADABLE => shown.address = self.detail,
+            _ => shown.limit = self.detail,
+        }
+        shown
     }
 }
 
@@ -280,7 +309,7 @@ pub(crate) const LEADS_OUTSIDE: &str = "an address outside of the part";
 
 /// The text of an error in English, without a full stop; never NULL.
 ///
-/// Cost: a table of some 1.5 KB of read-only memory where it is called.
+/// Cost: a table of some 2 KB of read-only memory where it is called.
 #[unsafe(no_mangle)]
 pub extern "C" fn norn_error_text(error: c_int) -> *const c_char {
     let place = error.checked_neg().and_then(|place| usize::try_from(place).ok());
@@ -288,7 +317,7 @@ pub extern "C" fn norn_error_text(error: c_int) -> *const c_char {
 }
 
 /// The texts, by the error without its sign.
-const TEXTS: [&core::ffi::CStr; 35] = [
+const TEXTS: [&core::ffi::CStr; 45] = [
     c"done",
     c"the device failed: unmount and mount again",
     c"corrupted: the flash holds something impossible",
@@ -307,8 +336,8 @@ const TEXTS: [&core::ffi::CStr; 35] = [
     c"the handle is in a call",
     c"the memory given is used by another handle, or is a part of the handle",
     c"a stale reference",
-    c"an index past the last field or element",
-    c"a number of bytes that is not the width of the field or element",
+    c"a number past the last field, element, page or choice",
+    c"a number of bytes that is not the width of the field or element, or whole pages",
     c"an object where an array is needed, or the other way round",
     c"the header is too long",
     c"a name that is empty or too long",
@@ -324,6 +353,16 @@ const TEXTS: [&core::ffi::CStr; 35] = [
     c"the key is not there",
     c"the ring is full, and the key would be the first one to drop",
     c"the cursor was not begun on this index, or in an earlier mount",
+    c"a page has more wrong bits than its code corrects",
+    c"no token is left",
+    c"no task has this number",
+    c"not admitted: the task has no period, or costs more than one",
+    c"not admitted: the collector needs more than its period: a larger alpha or a longer period",
+    c"not admitted: no place for another task",
+    c"not admitted: too few tokens: start with more",
+    c"not admitted: too many tokens for alpha: a smaller alpha, fewer tokens or fewer logical pages",
+    c"not admitted: the period of the checkpoint is too long",
+    c"not admitted: the processor does not suffice: longer periods or a larger alpha",
 ];
 
-const _: () = assert!(TEXTS.len() == 1 + (NORN_ERROR_CURSOR as isize).unsigned_abs());
+const _: () = assert!(TEXTS.len() == 1 + (NORN_ERROR_UTILIZATION as isize).unsigned_abs());

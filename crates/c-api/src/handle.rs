@@ -8,12 +8,14 @@
 //!
 //! What all handles have in common, the [`Head`], is the same in each of them, and its code is there once.
 //!
-//! Invariant: where the seal says `MOUNTED`, `engine` is initialised. A reference to the engine exists only while
+//! Behind the head is the engine, at the first place that it may be: one that is aligned more strictly than the handle,
+//! as those with 128-bit numbers are on a host, is found at run time, since the handle does not move.
+//!
+//! Invariant: where the seal says `MOUNTED`, the engine is initialised. A reference to the engine exists only while
 //! `is_busy`, in the call that has set it.
 
 use core::ffi::{c_int, c_void};
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::norn_error::*;
@@ -31,16 +33,15 @@ pub(crate) trait Opaque: Sized {
     /// The engine.
     type Engine: Engine;
 
-    /// That the structure has room for a [`State`]; each handle asserts it.
-    const FITS: bool = size_of::<State<Self::Engine>>() <= size_of::<Self>()
-        && align_of::<State<Self::Engine>>() <= align_of::<Self>();
-}
+    /// Where the engine is, from the start of a handle; at most so many bytes further if it is aligned more strictly.
+    const ENGINE_OFFSET: (usize, usize) = match align_of::<Self::Engine>().checked_sub(align_of::<Self>()) {
+        None | Some(0) => (size_of::<Head>().next_multiple_of(align_of::<Self::Engine>()), 0),
+        Some(further) => (size_of::<Head>().next_multiple_of(align_of::<Self>()), further),
+    };
 
-/// What is in a handle.
-#[repr(C)]
-pub(crate) struct State<E> {
-    head: Head,
-    engine: MaybeUninit<E>,
+    /// That the structure has room for the head and the engine; each handle asserts it.
+    const FITS: bool = Self::ENGINE_OFFSET.0 + Self::ENGINE_OFFSET.1 + size_of::<Self::Engine>() <= size_of::<Self>()
+        && align_of::<Head>() <= align_of::<Self>();
 }
 
 /// What is in every handle.
@@ -224,13 +225,22 @@ impl<T: Opaque> Handle<T> {
         self.0.mounts()
     }
 
+    /// Where the engine is, or is to be: within the handle, which has room for it.
+    fn place(self) -> *mut T::Engine {
+        const { assert!(T::FITS) };
+        let (offset, further) = T::ENGINE_OFFSET;
+        let first = self.0.0.cast::<u8>().wrapping_add(offset);
+        let skipped = if further == 0 { 0 } else { first.addr().wrapping_neg() & (align_of::<T::Engine>() - 1) };
+        first.wrapping_add(skipped).cast()
+    }
+
     /// The engine.
     ///
     /// # Safety
     /// The engine was written, `is_busy` was set by the call that calls this, and there is no other such reference.
     unsafe fn engine<'a>(self) -> &'a mut T::Engine {
         // SAFETY: the invariant, and the caller's promise.
-        unsafe { (*self.0.0.cast::<State<T::Engine>>()).engine.assume_init_mut() }
+        unsafe { &mut *self.place() }
     }
 
     /// Notes the result of a call, which ends here, and returns its number.
@@ -274,7 +284,7 @@ impl<T: Opaque> Handle<T> {
         self.0.seize(mark);
         let mounted = make().and_then(|engine| {
             // SAFETY: the invariant; nothing refers to the engine, since none was mounted.
-            unsafe { (&raw mut (*self.0.0.cast::<State<T::Engine>>()).engine).write(MaybeUninit::new(engine)) };
+            unsafe { self.place().write(engine) };
             // SAFETY: it was just written, and `seize` has set `is_busy`.
             begin(unsafe { self.engine() })
         });

@@ -22,15 +22,20 @@
 mod array;
 mod check;
 mod collect;
+mod conformance;
 mod cursor;
 mod device;
 mod entry;
 mod error;
+mod ftl;
 mod handle;
 mod heap;
 mod index;
 mod memory;
+mod nand;
 mod object;
+mod pager;
+mod realtime;
 mod root;
 mod transaction;
 

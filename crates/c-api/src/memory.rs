@@ -166,3 +166,55 @@ impl AsMut<[UnitRow]> for Rows {
         unsafe { slice::from_raw_parts_mut(self.first, self.count) }
     }
 }
+
+/// Bytes of the caller's memory, behind the word that says whose it is.
+///
+/// Invariant: `first` leads to `count` bytes, which only this value reaches.
+#[derive(Debug)]
+pub(crate) struct Bytes {
+    first: *mut u8,
+    count: usize,
+}
+
+/// Bytes of the mark before [`Bytes`].
+pub(crate) const MARK_BYTES: u32 = size_of::<u32>() as u32;
+
+impl Bytes {
+    /// Clears the bytes. Returns them, and where the mark is.
+    ///
+    /// # Safety
+    /// There are so many bytes at `memory` if it is not null and aligned, which nobody else uses while the value is
+    /// there.
+    pub(crate) unsafe fn new(memory: *mut c_void, bytes: usize, needed: u32) -> Result<(*mut u32, Bytes), Failure> {
+        let mark: *mut u32 = memory.cast();
+        expect_aligned(mark)?;
+        let Some(count) = bytes.checked_sub(MARK_BYTES as usize).filter(|_| bytes >= needed as usize) else {
+            return Err(Failure::limited(norn_error::NORN_ERROR_MEMORY, needed));
+        };
+        // SAFETY: the bytes follow the mark within those that there are.
+        let first = unsafe { mark.add(1) }.cast::<u8>();
+        // SAFETY: the same; bytes have no alignment.
+        unsafe { first.write_bytes(0, count) };
+        Ok((mark, Bytes { first, count }))
+    }
+
+    /// The bytes, for as long as a handle is mounted.
+    pub(crate) fn lent(self) -> &'static mut [u8] {
+        // SAFETY: the invariant; whoever made the value has promised that nobody else uses them, and it ends here.
+        unsafe { slice::from_raw_parts_mut(self.first, self.count) }
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the invariant; `new` has written every byte.
+        unsafe { slice::from_raw_parts(self.first, self.count) }
+    }
+}
+
+impl AsMut<[u8]> for Bytes {
+    fn as_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as of `as_ref`; the value is borrowed mutably, and it alone reaches the bytes.
+        unsafe { slice::from_raw_parts_mut(self.first, self.count) }
+    }
+}

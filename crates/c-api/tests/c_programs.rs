@@ -2,12 +2,14 @@
 //! as they can, run with the sanitizers, and a project outside of this tree is built with CMake and pkg-config, for
 //! this machine and for a Cortex-M.
 //!
-//! `power_cuts` cuts the power at every program and erase, from C. The programs say what they prove.
+//! The programs whose names end in `cuts` cut the power at every program and erase, from C. All say what they prove.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
+const NOR: &str = "crates/c-api/tests/c/nor_simulator.c";
+const NAND: &str = "crates/c-api/tests/c/nand_simulator.c";
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-g"];
 const SANITIZED: [&str; 3] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
@@ -52,11 +54,12 @@ fn compile(compiler: &str, flags: &[&str], sources: &[&str], name: &str) -> Path
     program
 }
 
-/// Compiles a test program with the sanitizers, and runs it.
-fn run_test_program(name: &str) {
+/// Compiles a test program with simulated parts and the sanitizers, and runs it.
+fn run_test_program(name: &str, parts: &[&str]) {
     for compiler in ["gcc", "clang"] {
         let flags = [&["-std=c99"], &SANITIZED[..]].concat();
-        let sources = [&*format!("crates/c-api/tests/c/{name}.c"), "crates/c-api/tests/c/nor_simulator.c"];
+        let source = format!("crates/c-api/tests/c/{name}.c");
+        let sources = [&[&*source], parts].concat();
         let output = run(&mut Command::new(compile(compiler, &flags, &sources, name)));
         println!("{compiler}: {}", String::from_utf8_lossy(&output.stdout));
     }
@@ -64,22 +67,47 @@ fn run_test_program(name: &str) {
 
 #[test]
 fn every_call_works_and_refuses_misuse() {
-    run_test_program("heap_calls");
+    run_test_program("heap_calls", &[NOR]);
 }
 
 #[test]
 fn what_was_committed_survives_power_cuts_at_every_operation() {
-    run_test_program("power_cuts");
+    run_test_program("power_cuts", &[NOR]);
 }
 
 #[test]
 fn every_call_of_the_index_works_and_refuses_misuse() {
-    run_test_program("index_calls");
+    run_test_program("index_calls", &[NOR]);
 }
 
 #[test]
 fn what_an_index_acknowledged_survives_power_cuts_at_every_operation() {
-    run_test_program("index_cuts");
+    run_test_program("index_cuts", &[NOR]);
+}
+
+#[test]
+fn every_call_of_the_block_device_works_and_refuses_misuse() {
+    run_test_program("ftl_calls", &[NAND]);
+}
+
+#[test]
+fn tasks_keep_their_deadlines_and_every_call_refuses_misuse() {
+    run_test_program("realtime_calls", &[NAND]);
+}
+
+#[test]
+fn what_a_block_device_acknowledged_survives_power_cuts_at_every_operation() {
+    run_test_program("ftl_cuts", &[NAND]);
+}
+
+#[test]
+fn code_is_read_as_it_was_written_and_every_call_of_the_pager_refuses_misuse() {
+    run_test_program("pager_calls", &[NAND]);
+}
+
+#[test]
+fn the_conformance_suite_finds_drivers_with_a_mistake() {
+    run_test_program("conformance_calls", &[NOR, NAND]);
 }
 
 #[test]
@@ -118,6 +146,43 @@ fn the_examples_keep_what_they_were_told() {
         // Number 298 and 299, one a minute.
         assert_eq!(say(&log, &[image, "show", "2"]), "17880 -33\n17940 4\n");
         assert_eq!(say(&log, &[image, "mean", "17880", "17940"]), "mean -33 of 1\n");
+    }
+}
+
+/// Compiles an example on a NAND part in a file. Returns it, and the path of a file that is not there.
+fn example_on_nand(compiler: &str, name: &str) -> (PathBuf, String) {
+    let flags = [&["-std=c99"], &SANITIZED[..]].concat();
+    let image = room("programs").join(format!("{name}-{compiler}.img"));
+    let _ = std::fs::remove_file(&image);
+    let sources = [&*format!("examples/c/{name}.c"), "examples/c/file_nand.c"];
+    (compile(compiler, &flags, &sources, name), image.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_examples_on_nand_keep_what_they_were_told() {
+    for compiler in ["gcc", "clang"] {
+        let (disk, image) = example_on_nand(compiler, "disk");
+        assert_eq!(say(&disk, &[&image]), "3000 pages of 512 bytes on 128 good blocks\n");
+        say(&disk, &[&image, "write", "7", "seven"]);
+        say(&disk, &[&image, "write", "8", "eight"]);
+        say(&disk, &[&image, "trim", "8"]);
+        assert_eq!(say(&disk, &[&image, "read", "7"]), "seven\n");
+        assert_eq!(say(&disk, &[&image, "read", "8"]), "\n");
+        let refused = Command::new(&disk).args([&image, "read", "3000"]).output().unwrap();
+        assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("past the last"));
+
+        let (deadline, image) = example_on_nand(compiler, "deadline");
+        for _ in 0..2 {
+            let said = say(&deadline, &[&image, "4000"]);
+            assert!(said.starts_with("200 periods, 0 late; "), "{said}");
+        }
+
+        let (code, image) = example_on_nand(compiler, "code");
+        say(&code, &[&image, "write", &"12+34*-.".repeat(300)]);
+        let said = say(&code, &[&image, "run", "1"]);
+        assert!(said.starts_with("-9\n-9\n") && said.ends_with("2400 bytes: 0 hits, 40 misses\n"), "{said}");
+        say(&code, &[&image, "write", "9."]);
+        assert_eq!(say(&code, &[&image, "run", "2"]), "9\n9\n2 bytes: 1 hits, 1 misses\n");
     }
 }
 

@@ -23,6 +23,11 @@ fn generated() -> String {
         "index",
         "entry",
         "cursor",
+        "nand",
+        "ftl",
+        "realtime",
+        "pager",
+        "conformance",
     ];
     let builder = cbindgen::Builder::new().with_config(config);
     let sources = files.iter().fold(builder, |builder, file| builder.with_src(crate_file(&format!("src/{file}.rs"))));

@@ -14,6 +14,18 @@ pub struct TaskHandle {
     generation: u16,
 }
 
+impl TaskHandle {
+    /// The handle as a number, for callers in other languages. That of the checkpoint's task is 0.
+    pub const fn bits(self) -> u32 {
+        (self.slot as u32) << 16 | self.generation as u32
+    }
+
+    /// The handle of a number. One that no handle had names no task.
+    pub const fn from_bits(bits: u32) -> Self {
+        TaskHandle { slot: (bits >> 16) as u16, generation: bits as u16 }
+    }
+}
+
 /// A job of a slot's collector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {

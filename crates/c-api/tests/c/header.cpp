@@ -12,5 +12,17 @@ int main() {
     static norn_index index;
     norn_index_config index_config = {};
     if (norn_index_mount(&index, &index_config) != NORN_ERROR_NULL) return 4;
+    static norn_ftl ftl;
+    static_assert(NORN_FTL_BYTES(1024, 32, 512, 16, 16384) > 50000, "a constant");
+    static_assert(NORN_PAGER_BYTES(32, 60) == 2052, "a constant");
+    norn_ftl_config ftl_config = {};
+    if (norn_ftl_mount(&ftl, &ftl_config) != NORN_ERROR_NULL) return 5;
+    static norn_realtime realtime;
+    norn_realtime_config realtime_config = {};
+    if (norn_realtime_start(&realtime, &realtime_config) != NORN_ERROR_NULL) return 6;
+    static norn_pager pager;
+    norn_pager_config pager_config = {};
+    if (norn_pager_mount(&pager, &pager_config) != NORN_ERROR_NULL) return 7;
+    if (norn_nor_check(nullptr, &config, sizeof config, nullptr, nullptr) != NORN_ERROR_NULL) return 8;
     return norn_error_text(NORN_ERROR_NULL)[0] == 'a' && norn_heap_bytes(64) == NORN_HEAP_BYTES(64) ? 0 : 3;
 }

@@ -14,7 +14,7 @@
 enum { KEYS = 40, PAIRS = 3, CUTS_OF_A_MOUNT = 5 };
 
 static struct norn_index index_;
-static struct nor_simulator part, formatted;
+static struct nor_simulator part;
 
 /* What each key has for its value; 0 where it is absent. */
 struct model {
@@ -137,25 +137,11 @@ static void recover(long operations, uint32_t acknowledged) {
 int main(int argc, char **argv) {
     uint32_t changes = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 60;
     uint32_t seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 2011;
-    long cuts = 0;
-    static struct nor_simulator cut;
+    long cuts;
     simulator_init(&part, seed);
     part.reprogramming = NORN_REPROGRAMMING_UNLIMITED;
     EXPECT_OK(mount(norn_index_format));
-    formatted = part;
-    for (;; cuts++) {
-        uint32_t acknowledged;
-        part = formatted;
-        part.random += (uint32_t)cuts;
-        simulator_power(&part, cuts);
-        acknowledged = run(changes);
-        if (!part.is_off) break;
-        cut = part;
-        for (long of_mount = 0; of_mount < CUTS_OF_A_MOUNT; of_mount++) {
-            part = cut;
-            recover(of_mount, acknowledged);
-        }
-    }
+    cuts = simulator_cut_everywhere(&part, changes, run, recover, CUTS_OF_A_MOUNT);
     EXPECT(cuts > (long)changes);
     printf("%ld cuts of %u changes, each with %d cuts of the mount: nothing lost\n", cuts, (unsigned)changes,
            CUTS_OF_A_MOUNT);

@@ -52,14 +52,14 @@ static int simulator_program(void *context, uint32_t address, const void *data, 
     expect(address % SIMULATOR_PROGRAM_UNIT == 0 && bytes % SIMULATOR_PROGRAM_UNIT == 0, "a part of a program unit");
     if (part->is_off) return SIMULATOR_OFF;
     if (part->hook) part->hook(part->hook_context);
-    for (uint32_t i = 0; i < bytes; i++) {
+    for (uint32_t i = 0; i < bytes && !part->is_lenient; i++) {
         int is_unstable = part->is_unstable[(address + i) / SIMULATOR_UNIT_BYTES];
         expect(!is_unstable || in[i] == 0, "a program in a unit whose erase was cut");
         expect(is_unstable || (in[i] & ~part->cells[address + i]) == 0, "a program that sets bits");
     }
     for (uint32_t unit = address / SIMULATOR_PROGRAM_UNIT; unit < (address + bytes) / SIMULATOR_PROGRAM_UNIT; unit++) {
         int is_once = part->reprogramming == NORN_REPROGRAMMING_ONCE;
-        expect(!is_once || !part->is_programmed[unit], "a program unit programmed twice");
+        expect(!is_once || !part->is_programmed[unit] || part->is_lenient, "a program unit programmed twice");
         part->is_programmed[unit] = 1;
     }
     is_cut = fails_now(part);
@@ -100,6 +100,25 @@ void simulator_init(struct nor_simulator *part, uint32_t seed) {
 void simulator_power(struct nor_simulator *part, long operations) {
     part->is_off = 0;
     part->operations_left = operations;
+}
+
+long simulator_cut_everywhere(struct nor_simulator *part, uint32_t changes, uint32_t (*run)(uint32_t changes),
+                              void (*recover)(long operations, uint32_t acknowledged), long mount_cuts) {
+    static struct nor_simulator begun, cut;
+    begun = *part;
+    for (long cuts = 0;; cuts++) {
+        uint32_t acknowledged;
+        *part = begun;
+        part->random += (uint32_t)cuts;
+        simulator_power(part, cuts);
+        acknowledged = run(changes);
+        if (!part->is_off) return cuts;
+        cut = *part;
+        for (long of_mount = 0; of_mount < mount_cuts; of_mount++) {
+            *part = cut;
+            recover(of_mount, acknowledged);
+        }
+    }
 }
 
 struct norn_nor simulator_nor(struct nor_simulator *part) {

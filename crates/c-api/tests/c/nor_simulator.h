@@ -30,6 +30,8 @@ struct nor_simulator {
     long operations_left;
     int is_off;
     uint32_t random;
+    /* Whether it forgives: below a driver that is at fault, on purpose. A program then clears what is 0. */
+    int is_lenient;
     /* Called in each program, if it is there. */
     void (*hook)(void *context);
     void *hook_context;
@@ -40,6 +42,12 @@ void simulator_init(struct nor_simulator *part, uint32_t seed);
 
 /* Turns the power on, until it fails in the operation after so many. */
 void simulator_power(struct nor_simulator *part, long operations);
+
+/* Cuts the power in each operation of `run`, which begins on the part as it is, makes `changes` and returns how many were
+   acknowledged. Calls `recover` with that on what was left, for each number of operations below `mount_cuts` after
+   which the power is to fail again. Returns how often it was cut; the part is then as the whole run left it. */
+long simulator_cut_everywhere(struct nor_simulator *part, uint32_t changes, uint32_t (*run)(uint32_t changes),
+                              void (*recover)(long operations, uint32_t acknowledged), long mount_cuts);
 
 /* The part for the library. */
 struct norn_nor simulator_nor(struct nor_simulator *part);

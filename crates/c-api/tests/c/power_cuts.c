@@ -16,7 +16,7 @@ enum { ACCOUNTS = 5, READINGS = 12, WRITTEN = 4, SLIP_WIDTH = 20, CUTS_OF_A_MOUN
 static struct norn_heap heap;
 static uint32_t memory[NORN_HEAP_BYTES(SIMULATOR_UNITS) / 4];
 static uint8_t marks[SIMULATOR_BYTES / SIMULATOR_PROGRAM_UNIT / 8];
-static struct nor_simulator part, formatted;
+static struct nor_simulator part;
 
 static struct norn_heap_config config(void) {
     static struct norn_nor nor;
@@ -176,24 +176,10 @@ static void recover(long operations, uint32_t acknowledged) {
 int main(int argc, char **argv) {
     uint32_t transactions = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20;
     uint32_t seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 2006;
-    long cuts = 0;
-    static struct nor_simulator cut;
+    long cuts;
     simulator_init(&part, seed);
     begin_book();
-    formatted = part;
-    for (;; cuts++) {
-        uint32_t acknowledged;
-        part = formatted;
-        part.random += (uint32_t)cuts;
-        simulator_power(&part, cuts);
-        acknowledged = run(transactions);
-        if (!part.is_off) break;
-        cut = part;
-        for (long of_mount = 0; of_mount < CUTS_OF_A_MOUNT; of_mount++) {
-            part = cut;
-            recover(of_mount, acknowledged);
-        }
-    }
+    cuts = simulator_cut_everywhere(&part, transactions, run, recover, CUTS_OF_A_MOUNT);
     EXPECT_OK(mount());
     expect_state(transactions);
     EXPECT(cuts > (long)transactions * 5);
