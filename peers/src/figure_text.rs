@@ -1,6 +1,6 @@
 //! What a field costs, as numbers and as texts of a table.
 
-use crate::measure::{Case, Stopped};
+use crate::measure::{Population, Row, Stopped};
 use crate::steady::{Ended, Figures};
 
 /// Words programmed, units erased, words read and nanoseconds for each of a number of fields or calls.
@@ -47,10 +47,10 @@ pub fn costs(result: &Result<Figures, Stopped>, number: impl Fn(&Figures) -> u64
     }
 }
 
-/// What was measured, for progress.
-pub fn one_line(case: &Case) -> String {
-    let rows =
-        case.rows.iter().map(|(row, result)| format!("{} {}", row.name(), costs(result, |figures| figures.fields)));
-    let (objects, bytes) = (case.population.objects, case.population.shape.bytes());
-    format!("{objects} objects of {bytes} bytes: {}", rows.collect::<Vec<String>>().join("; "))
+/// What came of a row, for progress.
+pub fn one_line(population: &Population, row: Row, result: &Result<Figures, Stopped>) -> String {
+    let (objects, bytes) = (population.objects, population.shape.bytes());
+    let cost = costs(result, |figures| figures.fields);
+    let erases = result.as_ref().map_or(0.0, |figures| figures.erases_a_unit);
+    format!("{objects} objects of {bytes} bytes, {}: {cost} a field, {erases:.1} erases a unit", row.name())
 }

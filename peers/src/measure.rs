@@ -305,34 +305,45 @@ impl Running {
     }
 }
 
+/// Whom to tell what came of a row.
+pub type Tell<'a> = &'a dyn Fn(&Population, Row, &Result<Figures, Stopped>);
+
+/// What to measure of a population, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent<'a> {
+    /// Kinds of updates.
+    pub rows: &'a [Row],
+    /// How long each runs.
+    pub length: Length,
+    /// Everything else.
+    pub bounds: &'a Bounds,
+}
+
 /// Measures one store with the given objects.
-pub fn measure(peer: &Peer, population: Population, rows: &[Row], (bounds, length): (&Bounds, &Length)) -> Case {
+pub fn measure(peer: &Peer, population: Population, extent: &Extent, tell: Tell) -> Case {
     let (reading, wear, ram_bytes) = (None, None, None);
     let mut case = Case { population, rows: Vec::new(), reading, wear, ram_bytes, causes: Vec::new() };
-    for &row in rows {
-        let measured = catch_unwind(AssertUnwindSafe(|| measure_row(&mut case, peer, row, (bounds, length))));
-        case.rows.push((row, measured.unwrap_or(Err(Stopped::Panicked))));
+    for &row in extent.rows {
+        let measured = catch_unwind(AssertUnwindSafe(|| measure_row(&mut case, peer, row, extent)));
+        let measured = measured.unwrap_or(Err(Stopped::Panicked));
+        tell(&population, row, &measured);
+        case.rows.push((row, measured));
     }
     case
 }
 
 /// Measures one row, and what is measured with it.
-fn measure_row(
-    case: &mut Case,
-    peer: &Peer,
-    row: Row,
-    (bounds, length): (&Bounds, &Length),
-) -> Result<Figures, Stopped> {
+fn measure_row(case: &mut Case, peer: &Peer, row: Row, extent: &Extent) -> Result<Figures, Stopped> {
     let mut running = fill(peer, &case.population).map_err(|(created, _)| Stopped::Filling(created))?;
-    let figures = running.measure(peer, row, &case.population, length)?;
+    let figures = running.measure(peer, row, &case.population, &extent.length)?;
     running.device.limit_reads(u64::MAX);
     if row == Row::OneField {
         case.wear = Some(running.wear());
         case.ram_bytes = Some(running.store.ram_bytes());
-        case.reading = running.read_fields(bounds.field_reads).ok();
+        case.reading = running.read_fields(extent.bounds.field_reads).ok();
     }
     if matches!(row, Row::OneField | Row::AllFields) {
-        case.causes.extend(running.causes(row, bounds.causes).map(|causes| (row, causes)));
+        case.causes.extend(running.causes(row, extent.bounds.causes).map(|causes| (row, causes)));
     }
     Ok(figures)
 }

@@ -9,7 +9,7 @@ use crate::arguments::{Arguments, Part};
 use crate::capacity;
 use crate::cuts;
 use crate::figure_text::one_line;
-use crate::measure::{self, Case, FILL_ROWS, Population, ROWS, Row};
+use crate::measure::{self, Case, Extent, FILL_ROWS, Population, ROWS, Row};
 use crate::outcome::{Fill, Outcome, RunError, SHARES};
 use crate::steady::Length;
 use crate::store::{Peer, Shape};
@@ -47,31 +47,34 @@ impl Measurement<'_> {
 
     /// Says what has been done: a run that is interrupted leaves its figures so.
     fn tell(&self, text: &str) {
-        self.progress.inc(1);
         let seconds = self.progress.elapsed().as_secs();
         self.progress.suspend(|| eprintln!("{seconds} s: {}: {text}", self.peer.name));
     }
 
-    fn case(&self, objects: usize, shape: Shape, rows: &[Row], length: &Length) -> Case {
+    fn case(&self, objects: usize, shape: Shape, rows: &[Row], length: Length) -> Case {
         let population = Population { objects, shape, seed: self.arguments.seed };
-        let case = measure::measure(self.peer, population, rows, (&self.arguments.bounds(), length));
-        self.tell(&one_line(&case));
+        let extent = Extent { rows, length, bounds: &self.arguments.bounds() };
+        let case = measure::measure(self.peer, population, &extent, &|population, row, result| {
+            self.tell(&one_line(population, row, result));
+        });
+        self.progress.inc(1);
         case
     }
 
     fn fill(&self, shape: Shape) -> Fill {
         let length = self.arguments.bounds().fill_length;
         let capacity = capacity::capacity(self.peer, shape, self.arguments.seed, &length);
-        self.tell(&format!("{} bytes: {capacity:?}", shape.bytes()));
+        self.tell(&format!("holds {} objects of {} bytes", capacity.in_use, shape.bytes()));
+        self.progress.inc(1);
         let objects = SHARES.map(|share| (capacity.in_use * share / 100).max(1));
-        let cases = objects.map(|objects| self.case(objects, shape, &FILL_ROWS, &length)).into();
+        let cases = objects.map(|objects| self.case(objects, shape, &FILL_ROWS, length)).into();
         Fill { shape, capacity, cases }
     }
 
     fn cases(&self) -> Vec<Case> {
         let objects = self.arguments.objects.iter().filter(|_| self.asks_for(Part::Rows));
         let length = self.arguments.bounds().length;
-        objects.map(|&objects| self.case(objects, Shape::STANDARD, &ROWS, &length)).collect()
+        objects.map(|&objects| self.case(objects, Shape::STANDARD, &ROWS, length)).collect()
     }
 
     fn fills(&self) -> Vec<Fill> {
@@ -83,7 +86,7 @@ impl Measurement<'_> {
         let (boots, cuts) = if self.arguments.quick { CUTS_QUICK } else { CUTS_FULL };
         self.asks_for(Part::Cuts).then(|| {
             let cuts = cuts::survive(self.peer, self.arguments.seed, boots, cuts);
-            self.tell("power cuts");
+            self.progress.inc(1);
             cuts
         })
     }
