@@ -18,7 +18,7 @@ help:
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
 	@echo "make bobc       the business object benchmark and its peers, into out/bobc; goes on where it was interrupted: two hours, on a machine that does nothing else"
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
-	@echo "make compare    the heap, the ordered indexes and the ring log beside other stores for flash, into out/peers: half an hour"
+	@echo "make compare    the heaps in steady state, the ordered indexes and the ring log beside other stores for flash, into out/peers: two hours on two cores"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make book       the guide, the designs, the formats and the results as pages for a browser, into out/book"
 	@echo "make lint       formatting, clippy, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use norn_flash_sim::{NorSim, PartSpec, Tear, catalogue};
 
 use crate::device::{Device, Operation};
-use crate::store::{Failure, Opening, Peer, Record, Store, Update};
+use crate::store::{Begin, Failure, Opening, Peer, Record, Shape, Store, Update};
 use crate::workload::Workload;
 
 /// Erase units of the part.
@@ -151,9 +151,11 @@ impl Step {
     }
 
     fn apply(&self, model: &mut [Record]) {
-        match self.whole {
-            Some(record) => model[self.update.object] = record,
-            None => model[self.update.object][self.update.field] = self.update.value,
+        match &self.whole {
+            Some(record) => model[self.update.object].clone_from(record),
+            None => {
+                model[self.update.object][Shape::STANDARD.range(self.update.field)].copy_from_slice(&self.update.value)
+            }
         }
     }
 }
@@ -178,16 +180,20 @@ fn part() -> PartSpec {
     spec
 }
 
+fn opening(begin: Begin) -> Opening {
+    Opening { begin, objects: OBJECTS, shape: Shape::STANDARD }
+}
+
 fn mount(peer: &Peer, device: &Device) -> Result<Box<dyn Store>, Failure> {
-    (peer.open)(device.clone(), Opening::Mount { objects: OBJECTS })
+    (peer.open)(device.clone(), opening(Begin::Mount))
 }
 
 /// Steps 1 and 2: a recording, and why it ended early if it did.
 fn record(peer: &Peer, seed: u64, boots: usize, warm_up: u64) -> Result<(Vec<Boot>, Option<Failure>), Failure> {
     let device = Device::new(NorSim::new(part()));
-    let mut workload = Workload::new(seed, OBJECTS);
+    let mut workload = Workload::new(seed, OBJECTS, Shape::STANDARD);
     let mut model: Vec<Record> = (0..OBJECTS).map(|_| workload.record()).collect();
-    let mut store = (peer.open)(device.clone(), Opening::Format { objects: OBJECTS })?;
+    let mut store = (peer.open)(device.clone(), opening(Begin::Format))?;
     model.iter().enumerate().try_for_each(|(object, record)| store.create(object, record))?;
     let can_whole = match store.put_object(0, &model[0]) {
         Err(Failure::Unsupported(_)) => CanWhole::No,
@@ -345,20 +351,20 @@ mod tests {
             let unit = (self.updates % u32::from(UNITS)) as u16;
             self.device.erase_unit(unit).map_err(Failure::of)?;
             if self.keeps == Keeps::OnThePart {
-                let bytes: Vec<u8> = self.records.iter().flatten().flatten().copied().collect();
+                let bytes: Vec<u8> = self.records.iter().flatten().copied().collect();
                 let mut sealed = vec![self.updates as u8, (self.updates >> 8) as u8];
                 sealed.extend(bytes);
                 let sum = sealed.iter().fold(1u64, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3));
                 sealed.extend(sum.to_le_bytes());
                 return self.device.program_at(u32::from(unit) * 8192, &sealed).map_err(Failure::of);
             }
-            self.device.program_at(u32::from(unit) * 8192, &self.records[object][0]).map_err(Failure::of)
+            self.device.program_at(u32::from(unit) * 8192, &self.records[object][..2]).map_err(Failure::of)
         }
     }
 
     fn open(device: Device, opening: Opening, keeps: Keeps) -> Result<Box<dyn Store>, Failure> {
-        let mut store = Pretender { device, keeps, records: vec![[[0; 2]; 50]; opening.objects()], updates: 0 };
-        let length = 2 + 100 * opening.objects();
+        let mut store = Pretender { device, keeps, records: vec![vec![0; 100]; opening.objects], updates: 0 };
+        let length = 2 + 100 * opening.objects;
         for unit in 0..u32::from(UNITS) {
             let mut sealed = vec![0; length + 8];
             store.device.read_at(unit * 8192, &mut sealed).map_err(Failure::of)?;
@@ -368,7 +374,7 @@ mod tests {
             if sum.to_le_bytes() == sealed[length..] && updates > store.updates {
                 store.updates = updates;
                 for (object, bytes) in sealed[2..length].chunks_exact(100).enumerate() {
-                    store.records[object] = crate::store::from_bytes(bytes)?;
+                    store.records[object] = bytes.to_vec();
                 }
             }
         }
@@ -376,25 +382,25 @@ mod tests {
     }
 
     impl Store for Pretender {
-        fn create(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
+        fn create(&mut self, object: usize, record: &[u8]) -> Result<(), Failure> {
             self.put_object(object, record)
         }
         fn put_field(&mut self, update: Update) -> Result<(), Failure> {
-            self.records[update.object][update.field] = update.value;
+            self.records[update.object][Shape::STANDARD.range(update.field)].copy_from_slice(&update.value);
             self.save(update.object)
         }
-        fn put_object(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
-            self.records[object] = *record;
+        fn put_object(&mut self, object: usize, record: &[u8]) -> Result<(), Failure> {
+            self.records[object] = record.to_vec();
             self.save(object)
         }
         fn put_group(&mut self, _: &[Update]) -> Result<(), Failure> {
             Err(Failure::Unsupported("no groups"))
         }
         fn get_field(&mut self, object: usize, field: usize) -> Result<Value, Failure> {
-            Ok(self.records[object][field])
+            Ok(Value::new(&self.records[object][Shape::STANDARD.range(field)]))
         }
         fn get_object(&mut self, object: usize) -> Result<Record, Failure> {
-            Ok(self.records[object])
+            Ok(self.records[object].clone())
         }
         fn ram_bytes(&self) -> usize {
             0

@@ -11,33 +11,33 @@ use embassy_futures::block_on;
 use embassy_sync_06::blocking_mutex::raw::NoopRawMutex;
 
 use crate::device::{Device, DeviceError};
-use crate::store::{Failure, Kind, Opening, Peer, Record, to_bytes};
+use crate::store::{Begin, Failure, Kind, Opening, Peer, Record};
 use crate::whole_record::{Novelty, Values, WholeRecord, present};
 
 struct Ekv(Database<Device, NoopRawMutex>);
 
 fn open(device: Device, opening: Opening) -> Result<Ekv, Failure> {
     let mut config = Config::default();
-    config.random_seed = match opening {
-        Opening::Format { .. } => 0,
-        Opening::Mount { .. } => device.erase_counts().iter().sum::<u32>(),
+    config.random_seed = match opening.begin {
+        Begin::Format => 0,
+        Begin::Mount => device.erase_counts().iter().sum::<u32>(),
     };
     let database = Database::new(device, config);
-    match opening {
-        Opening::Format { .. } => block_on(database.format()).map_err(Failure::of)?,
-        Opening::Mount { .. } => block_on(database.mount()).map_err(Failure::of)?,
+    match opening.begin {
+        Begin::Format => block_on(database.format()).map_err(Failure::of)?,
+        Begin::Mount => block_on(database.mount()).map_err(Failure::of)?,
     }
     Ok(Ekv(database))
 }
 
 impl Ekv {
     /// One transaction that writes these, by rising key.
-    fn write(&mut self, records: &[(usize, Record)]) -> Result<(), Failure> {
+    fn write<R: AsRef<[u8]>>(&mut self, records: &[(usize, R)]) -> Result<(), Failure> {
         block_on(async {
             let mut transaction = self.0.write_transaction().await;
             for (key, record) in records {
                 let key = (*key as u16).to_be_bytes();
-                transaction.write(&key, &to_bytes(record)).await.map_err(|error| match error {
+                transaction.write(&key, record.as_ref()).await.map_err(|error| match error {
                     WriteError::Full => Failure::Full,
                     other => Failure::of(other),
                 })?;
@@ -49,7 +49,7 @@ impl Ekv {
 
 impl Values for Ekv {
     fn load(&mut self, key: usize) -> Result<Record, Failure> {
-        let mut value = [0; 100];
+        let mut value = [0; ekv::config::MAX_VALUE_SIZE];
         let length = block_on(async {
             let transaction = self.0.read_transaction().await;
             transaction.read(&(key as u16).to_be_bytes(), &mut value).await
@@ -61,8 +61,8 @@ impl Values for Ekv {
         }
     }
 
-    fn save(&mut self, key: usize, record: &Record, _: Novelty) -> Result<(), Failure> {
-        self.write(&[(key, *record)])
+    fn save(&mut self, key: usize, record: &[u8], _: Novelty) -> Result<(), Failure> {
+        self.write(&[(key, record)])
     }
 
     fn save_group(&mut self, records: &[(usize, Record)]) -> Result<(), Failure> {
@@ -80,9 +80,11 @@ pub fn peers() -> Vec<Peer> {
         kind: Kind::Peer,
         name: "ekv",
         version: "1.0.0",
-        notes: "features align-4, crc, page-size-8192, max-page-count-64, max-key-size-2, max-value-size-128, \
+        notes: "features align-4, crc, page-size-8192, max-page-count-64, max-key-size-2, max-value-size-1024, \
                 max-chunk-size-256, scratch-page-count-4; an object a value",
-        open: Box::new(|device, opening| Ok(Box::new(WholeRecord(open(device, opening)?)))),
+        open: Box::new(|device, opening| {
+            Ok(Box::new(WholeRecord { values: open(device, opening)?, shape: opening.shape }))
+        }),
         fill: None,
     }]
 }

@@ -1,7 +1,8 @@
 //! littlefs (by littlefs2): a file an object, in several directories.
 //!
-//! Files of 100 bytes are inline, that is within their directory's metadata pair; an update is one commit to it. A
-//! field is written at its place in the file, which closing the file commits. With one directory the metadata pairs
+//! Files that fit the cache are inline, that is within their directory's metadata pair, and an update is one commit to
+//! it; so caches have 128 bytes, or 1,024 for larger objects. A field is written at its place in the file, which closing
+//! the file commits. With one directory the metadata pairs
 //! form a chain that each look-up follows; with as many directories as fit, look-ups are short.
 //!
 //! The file system keeps references to its memory and its storage, which live for as long as the program: a mount leaks
@@ -9,21 +10,60 @@
 
 use std::mem::size_of;
 
-use littlefs2::consts::{U1, U128};
+use littlefs2::consts::{U1, U128, U1024};
 use littlefs2::driver::Storage;
-use littlefs2::fs::{Allocation, FileAllocation, Filesystem};
-use littlefs2::io::{Error, OpenSeekFrom, Result as LfsResult};
+use littlefs2::fs::{Allocation, File, FileAllocation, Filesystem};
+use littlefs2::io::{Error, OpenSeekFrom, Result as LfsResult, SeekFrom};
 use littlefs2::path::PathBuf;
 use norn_flash::Nor;
 use norn_flash_sim::SimError;
 
 use crate::device::{Device, DeviceError};
-use crate::store::{FIELDS, Failure, Kind, Opening, Peer, Record, Store, Update, Value, WIDTH, from_bytes, to_bytes};
+use crate::store::{Begin, Failure, Kind, Opening, Peer, Record, Shape, Store, Update, Value};
 
 const BLOCK_BYTES: usize = 8192;
+/// Objects of more bytes get the larger cache.
+const SMALL_BYTES_MAX: usize = 128;
 
-/// A part of `BLOCKS` erase units.
+/// A part of `BLOCKS` erase units, with caches of 128 bytes.
 struct Blocks<const BLOCKS: usize>(Device);
+
+/// The same, with caches of 1,024 bytes.
+struct LargeCaches<const BLOCKS: usize>(Blocks<BLOCKS>);
+
+impl<const BLOCKS: usize> From<Device> for Blocks<BLOCKS> {
+    fn from(device: Device) -> Self {
+        Blocks(device)
+    }
+}
+
+impl<const BLOCKS: usize> From<Device> for LargeCaches<BLOCKS> {
+    fn from(device: Device) -> Self {
+        LargeCaches(Blocks(device))
+    }
+}
+
+impl<const BLOCKS: usize> Storage for LargeCaches<BLOCKS> {
+    const READ_SIZE: usize = Blocks::<BLOCKS>::READ_SIZE;
+    const WRITE_SIZE: usize = Blocks::<BLOCKS>::WRITE_SIZE;
+    const BLOCK_SIZE: usize = BLOCK_BYTES;
+    const BLOCK_COUNT: usize = BLOCKS;
+    const BLOCK_CYCLES: isize = Blocks::<BLOCKS>::BLOCK_CYCLES;
+    type CACHE_SIZE = U1024;
+    type LOOKAHEAD_SIZE = U1;
+
+    fn read(&mut self, offset: usize, buffer: &mut [u8]) -> LfsResult<usize> {
+        self.0.read(offset, buffer)
+    }
+
+    fn write(&mut self, offset: usize, bytes: &[u8]) -> LfsResult<usize> {
+        self.0.write(offset, bytes)
+    }
+
+    fn erase(&mut self, offset: usize, len: usize) -> LfsResult<usize> {
+        self.0.erase(offset, len)
+    }
+}
 
 impl<const BLOCKS: usize> Storage for Blocks<BLOCKS> {
     const READ_SIZE: usize = 4;
@@ -53,9 +93,10 @@ impl<const BLOCKS: usize> Storage for Blocks<BLOCKS> {
     }
 }
 
-struct Littlefs<const BLOCKS: usize> {
-    files: Filesystem<'static, Blocks<BLOCKS>>,
+struct Littlefs<S: Storage + 'static> {
+    files: Filesystem<'static, S>,
     directories: usize,
+    shape: Shape,
 }
 
 /// Directories for the objects of a part: all of its pairs of blocks but two. Fewer hold fewer objects, and read more.
@@ -63,16 +104,16 @@ fn directories(blocks: usize) -> usize {
     blocks / 2 - 2
 }
 
-impl<const BLOCKS: usize> Littlefs<BLOCKS> {
+impl<S: Storage + From<Device> + 'static> Littlefs<S> {
     fn open(device: Device, opening: Opening) -> Result<Self, Failure> {
-        let storage = Box::leak(Box::new(Blocks(device)));
-        if let Opening::Format { .. } = opening {
+        let storage = Box::leak(Box::new(S::from(device)));
+        if opening.begin == Begin::Format {
             Filesystem::format(storage).map_err(failure)?;
         }
         let allocation = Box::leak(Box::new(Filesystem::allocate()));
         let files = Filesystem::mount(allocation, storage).map_err(failure)?;
-        let store = Littlefs { files, directories: directories(BLOCKS) };
-        if let Opening::Format { .. } = opening {
+        let store = Littlefs { files, directories: directories(S::BLOCK_COUNT), shape: opening.shape };
+        if opening.begin == Begin::Format {
             (0..store.directories)
                 .try_for_each(|number| store.files.create_dir(&path(format!("{number}"))))
                 .map_err(failure)?;
@@ -80,14 +121,22 @@ impl<const BLOCKS: usize> Littlefs<BLOCKS> {
         Ok(store)
     }
 
+    fn boxed(device: Device, opening: Opening) -> Result<Box<dyn Store>, Failure> {
+        Ok(Box::new(Self::open(device, opening)?))
+    }
+
     fn path(&self, object: usize) -> PathBuf {
         path(format!("{}/{object}", object % self.directories))
     }
 
-    fn read<const N: usize>(&self, object: usize, field: usize) -> Result<Vec<u8>, Failure> {
-        let start = OpenSeekFrom::Start((field * WIDTH) as u32);
-        let (bytes, _) = self.files.read_chunk::<N>(&self.path(object), start).map_err(failure)?;
-        Ok(bytes.to_vec())
+    /// Reads so many bytes of an object.
+    fn read(&self, object: usize, from: usize, len: usize) -> Result<Record, Failure> {
+        let mut bytes = vec![0; len];
+        let read = File::open_and_then(&self.files, &self.path(object), |file| {
+            file.seek(SeekFrom::Start(from as u32))?;
+            file.read(&mut bytes)
+        });
+        if read.map_err(failure)? == len { Ok(bytes) } else { Err(Failure::Failed("a short file".to_owned())) }
     }
 }
 
@@ -102,18 +151,18 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-impl<const BLOCKS: usize> Store for Littlefs<BLOCKS> {
-    fn create(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
+impl<S: Storage + From<Device> + 'static> Store for Littlefs<S> {
+    fn create(&mut self, object: usize, record: &[u8]) -> Result<(), Failure> {
         self.put_object(object, record)
     }
 
     fn put_field(&mut self, update: Update) -> Result<(), Failure> {
-        let start = OpenSeekFrom::Start((update.field * WIDTH) as u32);
+        let start = OpenSeekFrom::Start(self.shape.range(update.field).start as u32);
         self.files.write_chunk(&self.path(update.object), &update.value, start).map_err(failure)
     }
 
-    fn put_object(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
-        self.files.write(&self.path(object), &to_bytes(record)).map_err(failure)
+    fn put_object(&mut self, object: usize, record: &[u8]) -> Result<(), Failure> {
+        self.files.write(&self.path(object), record).map_err(failure)
     }
 
     fn put_group(&mut self, _: &[Update]) -> Result<(), Failure> {
@@ -121,16 +170,16 @@ impl<const BLOCKS: usize> Store for Littlefs<BLOCKS> {
     }
 
     fn get_field(&mut self, object: usize, field: usize) -> Result<Value, Failure> {
-        let bytes = self.read::<WIDTH>(object, field)?;
-        bytes.try_into().map_err(|_| Failure::Failed("a short file".to_owned()))
+        let bytes = self.read(object, self.shape.range(field).start, self.shape.width)?;
+        Ok(Value::new(&bytes))
     }
 
     fn get_object(&mut self, object: usize) -> Result<Record, Failure> {
-        from_bytes(&self.read::<{ FIELDS * WIDTH }>(object, 0)?)
+        self.read(object, 0, self.shape.bytes())
     }
 
     fn ram_bytes(&self) -> usize {
-        size_of::<Allocation<Blocks<BLOCKS>>>() + size_of::<FileAllocation<Blocks<BLOCKS>>>()
+        size_of::<Allocation<S>>() + size_of::<FileAllocation<S>>()
     }
 }
 
@@ -140,12 +189,13 @@ pub fn peers() -> Vec<Peer> {
         kind: Kind::Peer,
         name: "littlefs2",
         version: "0.8.1 (littlefs2-sys 0.4.0)",
-        notes: "reads and programs of 4 bytes, blocks of a unit, caches of 128 bytes, look-ahead of 8, block cycles 500; an object \
-                an inline file, in as many directories as there are pairs of blocks, less two",
-        open: Box::new(|device, opening| match device.part().unit_count {
-            56 => Ok(Box::new(Littlefs::<56>::open(device, opening)?)),
-            16 => Ok(Box::new(Littlefs::<16>::open(device, opening)?)),
-            _ => Err(Failure::Unsupported("a part of another size")),
+        notes: "reads and programs of 4 bytes, blocks of a unit, caches of 128 bytes (1,024 for objects of 1,000), look-ahead of 8, \
+                block cycles 500; an object an inline file, in as many directories as there are pairs of blocks, less two",
+        open: Box::new(|device, opening| match (device.part().unit_count, opening.shape.bytes() <= SMALL_BYTES_MAX) {
+            (56, true) => Littlefs::<Blocks<56>>::boxed(device, opening),
+            (56, false) => Littlefs::<LargeCaches<56>>::boxed(device, opening),
+            (16, true) => Littlefs::<Blocks<16>>::boxed(device, opening),
+            _ => Err(Failure::Unsupported("such objects on a part of another size")),
         }),
         fill: None,
     }]

@@ -1,10 +1,11 @@
 //! Other stores for flash and Norn's object heap, under one workload on one simulated part.
 //!
 //! `make compare` runs it, and `tools/compare heap --help` says what else it can do. What is measured and how is in the
-//! heads of `measure.rs` and `cuts.rs`, what each store was given in the heads of their files.
+//! heads of `measure.rs`, `steady.rs`, `capacity.rs` and `cuts.rs`, what each store was given in the heads of their files.
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod capacity;
 mod causes;
 mod cuts;
 mod device;
@@ -18,6 +19,7 @@ mod ports;
 mod report;
 mod run;
 mod sequential;
+mod steady;
 mod store;
 mod summary;
 mod tickv_store;

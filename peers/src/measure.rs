@@ -1,18 +1,27 @@
-//! What a store costs by number of objects: each row of the table in its own steady state, field reads, wear, RAM, and
-//! how many objects fit.
+//! What a store costs in steady state: each kind of update in a run of its own, field reads, wear and RAM.
 //!
-//! For each row: lay out, create the objects with values, run the row's updates until every unit has been erased some
-//! times on average, then count while they are erased some times more. Either part also ends after a number of words
-//! read, which is what bounds the run of a store that reads much; every figure comes with the number of its updates.
+//! For each row: lay out, create the objects with values, run the row's updates until they are [steady](crate::steady),
+//! and take the figures of the last windows. A store with a configuration that only reads less (a cache) is brought to
+//! its steady state in that one; then it is mounted as it is to be measured, and reads are counted over a sample.
 
-use norn_flash_sim::{Counters, NorSim, PartSpec, catalogue};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use norn_flash_sim::{NorSim, PartSpec, catalogue};
 
 use crate::causes::Causes;
 use crate::device::Device;
-use crate::store::{FIELDS, Failure, Opening, Peer, Store, WIDTH};
+use crate::steady::{self, Ended, Figures, Length, Step};
+use crate::store::{Begin, Failure, Opening, Peer, Shape, Store, Update, Value};
 use crate::workload::{GROUP, Workload};
 
-/// Rows of the table that update.
+/// Words read, at most, in a sample of updates, of field reads, or of updates by cause.
+const SAMPLE_WORDS: u64 = 40_000_000;
+/// The part of a row's words that may be read for one at a share of the capacity: there are many.
+const FILL_READS: u64 = 6;
+/// Words read by a call after which a store is taken to loop.
+const CALL_WORDS: u64 = 1_000_000_000;
+
+/// Kinds of updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     /// One field of a drawn object, durable.
@@ -27,47 +36,72 @@ pub enum Row {
 
 /// All of them, in the table's order.
 pub const ROWS: [Row; 4] = [Row::OneField, Row::AllFields, Row::WholeObject, Row::Group];
+/// Those that are counted as the part fills.
+pub const FILL_ROWS: [Row; 2] = [Row::OneField, Row::WholeObject];
 
 impl Row {
     /// A short name.
     pub fn name(self) -> &'static str {
         match self {
             Row::OneField => "one field",
-            Row::AllFields => "all 50 fields",
+            Row::AllFields => "all fields",
             Row::WholeObject => "whole object",
             Row::Group => "group of ten",
         }
     }
 
-    /// Runs one step of it; says how many fields it updated.
-    fn step(self, store: &mut dyn Store, workload: &mut Workload) -> Result<u64, Failure> {
+    /// Runs one step of it.
+    fn step(self, store: &mut dyn Store, workload: &mut Workload) -> Result<Step, Failure> {
+        let shape = workload.shape();
+        let fields = shape.fields as u64;
         match self {
-            Row::OneField => store.put_field(workload.update()).map(|()| 1),
+            Row::OneField => store.put_field(workload.update()).map(|()| Step { fields: 1, calls: 1 }),
             Row::AllFields => {
                 let (object, record) = (workload.object(), workload.record());
-                for (field, &value) in record.iter().enumerate() {
-                    store.put_field(crate::store::Update { object, field, value })?;
+                for update in fields_of(object, &record, shape) {
+                    store.put_field(update)?;
                 }
-                Ok(FIELDS as u64)
+                Ok(Step { fields, calls: fields })
             }
             Row::WholeObject => {
                 let (object, record) = (workload.object(), workload.record());
-                store.put_object(object, &record).map(|()| FIELDS as u64)
+                store.put_object(object, &record).map(|()| Step { fields, calls: 1 })
             }
-            Row::Group => store.put_group(&workload.group()).map(|()| GROUP as u64),
+            Row::Group => store.put_group(&workload.group()).map(|()| Step { fields: GROUP as u64, calls: 1 }),
         }
     }
 }
 
-/// How long to run.
+/// An object's values as an update for each field.
+fn fields_of(object: usize, record: &[u8], shape: Shape) -> impl DoubleEndedIterator<Item = Update> {
+    (0..shape.fields).map(move |field| Update { object, field, value: Value::new(&record[shape.range(field)]) })
+}
+
+/// Objects to create, and the seed of what is done with them.
+#[derive(Clone, Copy, Debug)]
+pub struct Population {
+    /// Number of them.
+    pub objects: usize,
+    /// What each consists of.
+    pub shape: Shape,
+    /// Seed of values and of the workload.
+    pub seed: u64,
+}
+
+impl Population {
+    /// How a store for it is opened.
+    fn opening(&self, begin: Begin) -> Opening {
+        Opening { begin, objects: self.objects, shape: self.shape }
+    }
+}
+
+/// How much is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Mean erases a unit before counting.
-    pub warm_up_erases: u64,
-    /// Mean erases a unit while counting.
-    pub measured_erases: u64,
-    /// Words read, at most, before counting and while counting.
-    pub words_read: u64,
+    /// How long updates run, for all rows.
+    pub length: Length,
+    /// How long they run for a share of the capacity.
+    pub fill_length: Length,
     /// Field reads.
     pub field_reads: u64,
     /// Updates by cause.
@@ -76,34 +110,23 @@ pub struct Bounds {
 
 impl Bounds {
     /// For figures that are kept.
-    pub const FULL: Bounds =
-        Bounds { warm_up_erases: 6, measured_erases: 15, words_read: 40_000_000, field_reads: 20_000, causes: 100_000 };
-    /// For a look whether everything works.
-    pub const QUICK: Bounds =
-        Bounds { warm_up_erases: 1, measured_erases: 1, words_read: 3_000_000, field_reads: 2_000, causes: 20_000 };
-}
-
-/// What was counted.
-#[derive(Clone, Copy, Debug)]
-pub struct Figures {
-    /// Fields updated.
-    pub updates: u64,
-    /// What the part did.
-    pub counters: Counters,
-    /// Simulated time.
-    pub time_ns: u64,
-}
-
-impl Figures {
-    /// Whether units were erased at least once each while counting: if not, the store read so much that the run ended
-    /// before its steady state was counted.
-    pub fn is_steady(&self) -> bool {
-        self.counters.erases >= u64::from(part().part.unit_count)
+    pub const fn full(erases: u64) -> Bounds {
+        Bounds::of(Length::full(erases), 20_000)
     }
 
-    /// A count by the number of fields updated.
-    pub fn per_update(&self, count: u64) -> f64 {
-        count as f64 / self.updates as f64
+    /// For a look whether everything works.
+    pub const fn quick(erases: u64) -> Bounds {
+        Bounds::of(Length::quick(erases), 2_000)
+    }
+
+    const fn of(length: Length, field_reads: u64) -> Bounds {
+        let fill_length = Length { words_read: length.words_read / FILL_READS, ..length };
+        Bounds { length, fill_length, field_reads, causes: 5 * field_reads }
+    }
+
+    /// The same with so many words read at most for a row.
+    pub const fn with_words_read(self, words_read: u64) -> Bounds {
+        Bounds::of(Length { words_read, ..self.length }, self.field_reads)
     }
 }
 
@@ -124,6 +147,18 @@ pub enum Stopped {
         /// Fields updated before.
         updates: u64,
     },
+    /// The store panicked.
+    #[error("panicked")]
+    Panicked,
+}
+
+impl Stopped {
+    fn of((failure, updates): (Failure, u64)) -> Stopped {
+        match failure {
+            Failure::Unsupported(what) => Stopped::Unsupported(what),
+            failure => Stopped::Failed { failure, updates },
+        }
+    }
 }
 
 /// Words read for one field.
@@ -146,20 +181,32 @@ pub struct Wear {
     pub mean_erases: f64,
 }
 
-/// All measurements of one store at a number of objects.
+/// The measurements of one store with a number of objects.
 pub struct Case {
     /// Objects.
-    pub objects: usize,
-    /// For each of [`ROWS`].
-    pub rows: [Result<Figures, Stopped>; 4],
+    pub population: Population,
+    /// Each kind of update that was asked for.
+    pub rows: Vec<(Row, Result<Figures, Stopped>)>,
     /// Field reads in the first row's steady state.
     pub reading: Option<Reading>,
     /// Wear of the first row.
     pub wear: Option<Wear>,
     /// Bytes of RAM.
     pub ram_bytes: Option<usize>,
-    /// Updates by cause, for the first two rows.
-    pub causes: [Option<Causes>; 2],
+    /// Updates by cause.
+    pub causes: Vec<(Row, Causes)>,
+}
+
+impl Case {
+    /// What came of a row, if it was asked for.
+    pub fn row(&self, row: Row) -> Option<&Result<Figures, Stopped>> {
+        self.rows.iter().find(|(other, _)| *other == row).map(|(_, result)| result)
+    }
+
+    /// A row's figures, if they are of a steady state.
+    pub fn steady(&self, row: Row) -> Option<&Figures> {
+        self.row(row)?.as_ref().ok().filter(|figures| figures.ended == Ended::Steady)
+    }
 }
 
 /// The part of the comparison.
@@ -168,11 +215,10 @@ pub fn part() -> PartSpec {
 }
 
 /// A store in use.
-struct Running {
+pub struct Running {
     store: Box<dyn Store>,
     device: Device,
     workload: Workload,
-    updates: u64,
 }
 
 impl Drop for Running {
@@ -182,50 +228,49 @@ impl Drop for Running {
 }
 
 /// Lays out a store and creates objects with values; says at which object it failed.
-fn fill(peer: &Peer, objects: usize, seed: u64) -> Result<Running, (usize, Failure)> {
+pub fn fill(peer: &Peer, population: &Population) -> Result<Running, (usize, Failure)> {
     let device = Device::new(NorSim::new(part()));
     let open = peer.fill.as_ref().unwrap_or(&peer.open);
-    let store = open(device.clone(), Opening::Format { objects }).map_err(|failure| (0, failure))?;
-    let mut running = Running { store, device, workload: Workload::new(seed, objects), updates: 0 };
-    for object in 0..objects {
+    let store = open(device.clone(), population.opening(Begin::Format)).map_err(|failure| (0, failure))?;
+    let workload = Workload::new(population.seed, population.objects, population.shape);
+    let mut running = Running { store, device, workload };
+    for object in 0..population.objects {
         let record = running.workload.record();
+        running.device.limit_reads(CALL_WORDS);
         running.store.create(object, &record).map_err(|failure| (object, failure))?;
     }
     Ok(running)
 }
 
 impl Running {
-    /// Runs a row until units have been erased a number of times on average, or a number of words was read.
-    fn run(&mut self, row: Row, erases_per_unit: u64, words_read: u64) -> Result<Figures, Stopped> {
-        let (before, time_ns) = (self.device.counters(), self.device.elapsed_ns());
-        let erases = erases_per_unit * u64::from(part().part.unit_count);
-        let mut updates = 0;
-        loop {
-            let counters = self.device.counters() - before;
-            if updates > 0 && (counters.erases >= erases || counters.reads() >= words_read) {
-                self.updates += updates;
-                return Ok(Figures { updates, counters, time_ns: self.device.elapsed_ns() - time_ns });
-            }
-            let step = row.step(&mut *self.store, &mut self.workload);
-            updates += step.map_err(|failure| Stopped::of(failure, self.updates + updates))?;
-        }
+    /// Runs a row for some length.
+    pub fn run(&mut self, row: Row, length: &Length) -> Result<Figures, Stopped> {
+        let Running { store, device, workload } = self;
+        let step = || {
+            device.limit_reads(CALL_WORDS);
+            row.step(&mut **store, workload)
+        };
+        steady::run(device, length, step).map_err(Stopped::of)
     }
 
-    /// Warms up, and opens in the configuration that is to be measured.
-    fn steady(mut self, peer: &Peer, row: Row, bounds: &Bounds) -> Result<Self, Stopped> {
-        self.run(row, bounds.warm_up_erases, bounds.words_read)?;
-        if peer.fill.is_some() {
-            let objects = self.workload.objects();
-            let opened = (peer.open)(self.device.clone(), Opening::Mount { objects });
-            self.store = opened.map_err(|failure| Stopped::of(failure, self.updates))?;
+    /// Runs a row to its steady state, and opens in the configuration that is to be measured.
+    fn measure(&mut self, peer: &Peer, row: Row, population: &Population, length: &Length) -> Result<Figures, Stopped> {
+        let once = Length { words_read: 0, ..*length };
+        self.run(row, &once)?; // What it does not support is known at once.
+        let figures = self.run(row, length)?;
+        if peer.fill.is_none() {
+            return Ok(figures);
         }
-        Ok(self)
+        let opened = (peer.open)(self.device.clone(), population.opening(Begin::Mount));
+        self.store = opened.map_err(|failure| Stopped::of((failure, 0)))?;
+        let sample = self.run(row, &Length { words_read: SAMPLE_WORDS.min(length.words_read), ..*length })?;
+        Ok(figures.with_reads_of(&sample))
     }
 
-    fn read_fields(&mut self, bounds: &Bounds) -> Result<Reading, Failure> {
+    fn read_fields(&mut self, fields_max: u64) -> Result<Reading, Failure> {
         let start = self.device.counters().reads();
         let (mut fields, mut worst, mut last) = (0, 0, start);
-        while fields == 0 || fields < bounds.field_reads && last - start < bounds.words_read {
+        while fields == 0 || fields < fields_max && last - start < SAMPLE_WORDS {
             let (object, field) = self.workload.any_field();
             self.store.get_field(object, field)?;
             let now = self.device.counters().reads();
@@ -241,8 +286,9 @@ impl Running {
     }
 
     /// Updates by cause, one field at a time, or object by object.
-    fn causes(&mut self, row: Row, bounds: &Bounds) -> Option<Causes> {
+    fn causes(&mut self, row: Row, updates: u64) -> Option<Causes> {
         let mut workload = self.workload.clone();
+        let shape = workload.shape();
         let mut waiting = Vec::new();
         let mut draw = || {
             if row == Row::OneField {
@@ -250,93 +296,54 @@ impl Running {
             }
             if waiting.is_empty() {
                 let (object, record) = (workload.object(), workload.record());
-                let update = |(field, value)| crate::store::Update { object, field, value };
-                waiting = record.into_iter().enumerate().map(update).rev().collect();
+                waiting = fields_of(object, &record, shape).rev().collect();
             }
             waiting.pop().expect("it was filled")
         };
-        self.store.causes(&mut draw, bounds.causes, bounds.words_read / 4)
+        self.device.limit_reads(u64::MAX);
+        self.store.causes(&mut draw, updates, SAMPLE_WORDS / 4)
     }
 }
 
-impl Stopped {
-    fn of(failure: Failure, updates: u64) -> Stopped {
-        match failure {
-            Failure::Unsupported(what) => Stopped::Unsupported(what),
-            failure => Stopped::Failed { failure, updates },
-        }
-    }
+/// Whom to tell what came of a row.
+pub type Tell<'a> = &'a dyn Fn(&Population, Row, &Result<Figures, Stopped>);
+
+/// What to measure of a population, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent<'a> {
+    /// Kinds of updates.
+    pub rows: &'a [Row],
+    /// How long each runs.
+    pub length: Length,
+    /// Everything else.
+    pub bounds: &'a Bounds,
 }
 
-/// Measures one store with the given number of objects.
-pub fn measure(peer: &Peer, objects: usize, seed: u64, bounds: &Bounds) -> Case {
-    let rows = ROWS.map(|_| Err(Stopped::Filling(0)));
-    let mut case = Case { objects, rows, reading: None, wear: None, ram_bytes: None, causes: [None, None] };
-    for (number, row) in ROWS.into_iter().enumerate() {
-        let filled = fill(peer, objects, seed);
-        let mut running = match filled {
-            Ok(running) => running,
-            Err((created, _)) => {
-                case.rows = ROWS.map(|_| Err(Stopped::Filling(created)));
-                return case;
-            }
-        };
-        // What it does not support is known without a warm-up.
-        if let Err(stopped @ Stopped::Unsupported(_)) = running.run(row, 0, 0) {
-            case.rows[number] = Err(stopped);
-            continue;
-        }
-        match running.steady(peer, row, bounds) {
-            Ok(running) => measure_row(&mut case, number, running, bounds),
-            Err(stopped) => case.rows[number] = Err(stopped),
-        }
+/// Measures one store with the given objects.
+pub fn measure(peer: &Peer, population: Population, extent: &Extent, tell: Tell) -> Case {
+    let (reading, wear, ram_bytes) = (None, None, None);
+    let mut case = Case { population, rows: Vec::new(), reading, wear, ram_bytes, causes: Vec::new() };
+    for &row in extent.rows {
+        let measured = catch_unwind(AssertUnwindSafe(|| measure_row(&mut case, peer, row, extent)));
+        let measured = measured.unwrap_or(Err(Stopped::Panicked));
+        tell(&population, row, &measured);
+        case.rows.push((row, measured));
     }
     case
 }
 
-/// Measures one row in its steady state, and what is measured with it.
-fn measure_row(case: &mut Case, number: usize, mut running: Running, bounds: &Bounds) {
-    let row = ROWS[number];
-    case.rows[number] = running.run(row, bounds.measured_erases, bounds.words_read);
-    if case.rows[number].is_err() {
-        return;
-    }
+/// Measures one row, and what is measured with it.
+fn measure_row(case: &mut Case, peer: &Peer, row: Row, extent: &Extent) -> Result<Figures, Stopped> {
+    let mut running = fill(peer, &case.population).map_err(|(created, _)| Stopped::Filling(created))?;
+    let figures = running.measure(peer, row, &case.population, &extent.length)?;
+    running.device.limit_reads(u64::MAX);
     if row == Row::OneField {
         case.wear = Some(running.wear());
         case.ram_bytes = Some(running.store.ram_bytes());
-        case.reading = running.read_fields(bounds).ok();
+        case.reading = running.read_fields(extent.bounds.field_reads).ok();
     }
-    if number < case.causes.len() {
-        case.causes[number] = running.causes(row, bounds);
+    if matches!(row, Row::OneField | Row::AllFields) {
+        case.causes.extend(running.causes(row, extent.bounds.causes).map(|causes| (row, causes)));
     }
-}
-
-/// How many objects a store holds.
-#[derive(Clone, Copy, Debug)]
-pub struct Capacity {
-    /// Created with values before the first refusal.
-    pub created: usize,
-    /// The most with which updates of single fields continue until units have been erased as often as in a warm-up:
-    /// found downwards from `created` in steps of one in fifty.
-    pub in_use: usize,
-}
-
-/// Finds how many objects a store holds. `None` if not even one object can be updated for long.
-pub fn capacity(peer: &Peer, seed: u64, bounds: &Bounds) -> Option<Capacity> {
-    let objects_max = part().part.size_bytes() as usize / (FIELDS * WIDTH);
-    let created = match fill(peer, objects_max, seed) {
-        Ok(_) => objects_max,
-        Err((object, _)) => object,
-    };
-    let mut objects = created;
-    while objects > 0 {
-        let running = fill(peer, objects, seed);
-        let goes_on = running
-            .is_ok_and(|mut running| running.run(Row::OneField, bounds.warm_up_erases, bounds.words_read).is_ok());
-        if goes_on {
-            return Some(Capacity { created, in_use: objects });
-        }
-        objects -= (objects / 50).max(1);
-    }
-    (created > 0).then_some(Capacity { created, in_use: 0 })
+    Ok(figures)
 }

@@ -1,21 +1,33 @@
 //! What came of a run: everything about each store, or why there is nothing.
 
+use crate::capacity::Capacity;
 use crate::cuts::Cuts;
-use crate::measure::{Capacity, Case};
-use crate::store::{Failure, Kind, Peer};
+use crate::measure::Case;
+use crate::store::{Failure, Kind, Peer, Shape};
 
 /// Everything about one store.
 pub struct Outcome {
     /// Which it is.
     pub peer: Peer,
-    /// How many objects it holds.
-    pub capacity: Option<Capacity>,
     /// At the numbers of objects asked for.
     pub cases: Vec<Case>,
-    /// At the most that it can hold.
-    pub most: Option<Case>,
+    /// How many objects of each size it holds, and what it costs when it holds many.
+    pub fills: Vec<Fill>,
     /// Its power cuts.
-    pub cuts: Result<Cuts, Failure>,
+    pub cuts: Option<Result<Cuts, Failure>>,
+}
+
+/// Shares of a store's capacity that are measured, in hundredths.
+pub const SHARES: [usize; 2] = [90, 97];
+
+/// A store filled with objects of one size.
+pub struct Fill {
+    /// The objects.
+    pub shape: Shape,
+    /// How many of them it holds.
+    pub capacity: Capacity,
+    /// With each of [`SHARES`] of those with which updates go on.
+    pub cases: Vec<Case>,
 }
 
 impl Outcome {

@@ -7,9 +7,10 @@ use std::process::Command;
 use crate::arguments::Arguments;
 use crate::causes::{Causes, Tally, WORKS, Work};
 use crate::cuts::{KINDS, OBJECTS, Survival};
-use crate::figure_text::{erase_text, per_update, reads_text};
-use crate::measure::{Case, Figures, ROWS, Stopped, part};
-use crate::outcome::{Outcome, RunError};
+use crate::figure_text::{costs, reads_text};
+use crate::measure::{Case, FILL_ROWS, ROWS, Stopped, part};
+use crate::outcome::{Fill, Outcome, RunError, SHARES};
+use crate::steady::Figures;
 use crate::summary;
 
 /// Prints the report, and writes it with the counts if there is a directory for them.
@@ -21,7 +22,7 @@ pub fn write(outcomes: &[Outcome], arguments: &Arguments) -> Result<(), RunError
     println!("{text}");
     let Some(directory) = &arguments.out else { return Ok(()) };
     fs::write(directory.join("peers.md"), text)?;
-    costs(outcomes, csv::Writer::from_path(directory.join("costs.csv"))?)?;
+    all_costs(outcomes, csv::Writer::from_path(directory.join("costs.csv"))?)?;
     causes(outcomes, csv::Writer::from_path(directory.join("causes.csv"))?)?;
     cuts(outcomes, csv::Writer::from_path(directory.join("cuts.csv"))?)?;
     eprintln!("written to {}", directory.display());
@@ -34,10 +35,9 @@ fn markdown(outcomes: &[Outcome], arguments: &Arguments) -> Result<String, std::
     writeln!(text, "Part: {}; 8 KB units.\n", part().source)?;
     write_stores(&mut text, outcomes)?;
     for number in 0..outcomes.first().map_or(0, |outcome| outcome.cases.len()) {
-        let title = format!("{} objects", outcomes[0].cases[number].objects);
-        write_cases(&mut text, &title, outcomes.iter().map(|outcome| (outcome, Some(&outcome.cases[number]))))?;
+        write_cases(&mut text, outcomes, number)?;
     }
-    write_cases(&mut text, "The most objects", outcomes.iter().map(|outcome| (outcome, outcome.most.as_ref())))?;
+    write_fills(&mut text, outcomes)?;
     write_capacity(&mut text, outcomes)?;
     write_cuts(&mut text, outcomes)?;
     summary::write_summary(&mut text, outcomes)?;
@@ -70,69 +70,101 @@ fn write_stores(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(text)
 }
 
+/// What the marks beside figures mean.
+const MARKS: &str = "† It read as much as a run may before its windows agreed, with erases a unit until then; ‡ its windows never agreed.";
+
 /// One table: a line a store, a cell a row.
-fn write_cases<'a>(
-    text: &mut String,
-    title: &str,
-    cases: impl Iterator<Item = (&'a Outcome, Option<&'a Case>)>,
-) -> std::fmt::Result {
-    writeln!(text, "## {title}\n")?;
-    writeln!(
-        text,
-        "Per field updated: words programmed / units erased / words read / ms. † Fewer than one erase a unit was counted: rough.\n"
-    )?;
-    writeln!(
-        text,
-        "| store | objects | {} | field read, mean, worst | wear (mean erases) |",
-        ROWS.map(|row| row.name()).join(" | ")
-    )?;
+fn write_cases(text: &mut String, outcomes: &[Outcome], number: usize) -> std::fmt::Result {
+    writeln!(text, "## {} objects\n", outcomes[0].cases[number].population.objects)?;
+    writeln!(text, "Per field updated: words programmed / units erased / words read. {MARKS}\n")?;
+    let rows = ROWS.map(|row| row.name()).join(" | ");
+    writeln!(text, "| store | {rows} | field read, mean, worst | wear (mean erases) | RAM, bytes |")?;
     writeln!(text, "|---|---|---|---|---|---|---|---|")?;
-    for (outcome, case) in cases {
-        let Some(case) = case else { continue };
-        let cells = case.rows.each_ref().map(cell);
+    for outcome in outcomes {
+        let case = &outcome.cases[number];
+        let cells: Vec<String> = case.rows.iter().map(|(_, result)| costs(result, |figures| figures.fields)).collect();
         let reading =
-            case.reading.map_or("–".to_owned(), |reading| format!("{:.1}, {}", reading.mean, reading.worst));
-        let wear = case.wear.map_or("–".to_owned(), |wear| format!("{:.2} ({:.0})", wear.ratio, wear.mean_erases));
-        writeln!(text, "| {} | {} | {} | {reading} | {wear} |", outcome.peer.name, case.objects, cells.join(" | "))?;
+            case.reading.map_or("–".to_owned(), |reading| format!("{}, {}", reads_text(reading.mean), reading.worst));
+        let wear = case.wear.map_or("–".to_owned(), |wear| format!("{:.3} ({:.0})", wear.ratio, wear.mean_erases));
+        let ram = case.ram_bytes.map_or("–".to_owned(), |bytes| bytes.to_string());
+        writeln!(text, "| {} | {} | {reading} | {wear} | {ram} |", outcome.peer.name, cells.join(" | "))?;
     }
     writeln!(text)
 }
 
-fn cell(row: &Result<Figures, Stopped>) -> String {
-    match row {
-        Ok(figures) => {
-            let [words, erases, reads, time] = per_update(figures);
-            let mark = if figures.is_steady() { "" } else { " †" };
-            format!("{words:.2} / {} / {} / {:.2}{mark}", erase_text(erases), reads_text(reads), time / 1e6)
-        }
-        Err(stopped) => stopped.to_string(),
+/// One table for all sizes: a line a store, cells for what it holds and what it costs when it holds many.
+fn write_fills(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
+    let sizes = outcomes.first().map_or(0, |outcome| outcome.fills.len());
+    if sizes == 0 {
+        return Ok(());
     }
+    let [some, most] = SHARES;
+    writeln!(text, "## At {some} and {most}% of each store's capacity\n")?;
+    writeln!(
+        text,
+        "Per call, of one field or of a whole object: words programmed / units erased / words read. {MARKS}\n"
+    )?;
+    write!(text, "| bytes | store | holds")?;
+    for share in SHARES {
+        write!(text, " | {share}%: objects | one field | whole object")?;
+    }
+    writeln!(text, " |\n|---|---|---{} |", "|---|---|---".repeat(SHARES.len()))?;
+    for size in 0..sizes {
+        for outcome in outcomes {
+            write_fill(text, outcome.peer.name, &outcome.fills[size])?;
+        }
+    }
+    writeln!(text)
+}
+
+fn write_fill(text: &mut String, name: &str, fill: &Fill) -> std::fmt::Result {
+    write!(text, "| {} | {name} | {}", fill.shape.bytes(), fill.capacity.in_use)?;
+    for case in &fill.cases {
+        write!(text, " | {}", case.population.objects)?;
+        for row in FILL_ROWS {
+            let cell = case.row(row).map_or("–".to_owned(), |result| costs(result, |figures| figures.calls));
+            write!(text, " | {cell}")?;
+        }
+    }
+    writeln!(text, " |")
 }
 
 fn write_capacity(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
-    writeln!(text, "## Capacity and RAM\n")?;
-    writeln!(text, "| store | 100-byte objects created | with which updates go on | RAM, bytes |\n|---|---|---|---|")?;
-    for outcome in outcomes {
-        let (created, in_use) = outcome.capacity.map_or((0, 0), |capacity| (capacity.created, capacity.in_use));
-        let ram = outcome.cases.iter().chain(&outcome.most).filter_map(|case| Some((case.objects, case.ram_bytes?)));
-        let mut ram: Vec<(usize, usize)> = ram.collect();
-        ram.dedup_by_key(|(_, bytes)| *bytes);
-        let ram: Vec<String> = match &ram[..] {
-            [(_, bytes)] => vec![bytes.to_string()],
-            several => several.iter().map(|(objects, bytes)| format!("{bytes} at {objects} objects")).collect(),
-        };
-        writeln!(text, "| {} | {created} | {in_use} | {} |", outcome.peer.name, ram.join(", "))?;
+    if outcomes.iter().all(|outcome| outcome.fills.is_empty()) {
+        return Ok(());
+    }
+    writeln!(text, "## Capacity\n")?;
+    writeln!(
+        text,
+        "Objects created; the most with which updates of single fields go on; the share of the part that their bytes are; words and erases an update with these, at so many erases a unit; what came of the least number that was refused.\n"
+    )?;
+    writeln!(text, "| bytes | store | created | in use | share | an update | erases a unit | refused |")?;
+    writeln!(text, "|---|---|---|---|---|---|---|---|")?;
+    let sizes = outcomes.first().map_or(0, |outcome| outcome.fills.len());
+    for (size, outcome) in (0..sizes).flat_map(|size| outcomes.iter().map(move |outcome| (size, outcome))) {
+        let Fill { shape, capacity, .. } = &outcome.fills[size];
+        let share = 100.0 * (capacity.in_use * shape.bytes()) as f64 / f64::from(part().part.size_bytes());
+        let (update, erases) = capacity.figures.as_ref().map_or(("–".to_owned(), "–".to_owned()), |figures| {
+            (costs(&Ok(*figures), |figures| figures.fields), reads_text(figures.erases_a_unit))
+        });
+        let refusal = capacity.refusal.as_ref().map_or("–".to_owned(), |refusal| refusal.to_string());
+        let (bytes, name, created, in_use) = (shape.bytes(), outcome.peer.name, capacity.created, capacity.in_use);
+        writeln!(text, "| {bytes} | {name} | {created} | {in_use} | {share:.1}% | {update} | {erases} | {refusal} |")?;
     }
     writeln!(text)
 }
 
 fn write_cuts(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
+    if outcomes.iter().all(|outcome| outcome.cuts.is_none()) {
+        return Ok(());
+    }
     writeln!(text, "## Power cuts survived\n")?;
     writeln!(text, "16 units of 8 KB, {OBJECTS} objects; survived/made.\n")?;
     writeln!(text, "| store | updates recorded | {} | of the others |", KINDS.map(|kind| kind.name()).join(" | "))?;
     writeln!(text, "|---|---|---|---|---|---|---|")?;
     for outcome in outcomes {
-        match &outcome.cuts {
+        let Some(cuts) = &outcome.cuts else { continue };
+        match cuts {
             Ok(cuts) => {
                 let cells = cuts.kinds.map(|survival| format!("{}/{}", survival.survived, survival.cuts));
                 let ended = cuts.ended.as_ref().map_or(String::new(), |failure| format!("; then {failure}"));
@@ -179,9 +211,8 @@ fn write_causes(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(text, "|---|---|---|---|---|---|---|---|---|---|---|")?;
     for outcome in outcomes {
         for case in &outcome.cases {
-            for (row, causes) in ROWS.iter().zip(&case.causes) {
-                let Some(causes) = causes else { continue };
-                let start = format!("| {} | {} | {} |", outcome.peer.name, case.objects, row.name());
+            for (row, causes) in &case.causes {
+                let start = format!("| {} | {} | {} |", outcome.peer.name, case.population.objects, row.name());
                 write_kinds(text, &start, causes)?;
             }
         }
@@ -219,46 +250,74 @@ fn counts(tally: &Tally) -> [u64; 5] {
 
 type Table = csv::Writer<fs::File>;
 
-fn costs(outcomes: &[Outcome], mut table: Table) -> Result<(), RunError> {
+fn all_costs(outcomes: &[Outcome], mut table: Table) -> Result<(), RunError> {
     table.write_record([
-        "store", "version", "objects", "row", "updates", "reads", "programs", "erases", "time_ns", "stopped",
+        "store",
+        "version",
+        "bytes",
+        "objects",
+        "row",
+        "fields",
+        "calls",
+        "reads",
+        "programs",
+        "erases",
+        "time_ns",
+        "erases a unit",
+        "ended",
     ])?;
-    for Outcome { peer, cases, most, .. } in outcomes {
-        for case in cases.iter().chain(most) {
-            for (row, outcome) in ROWS.iter().zip(&case.rows) {
-                let start = [peer.name, peer.version, &case.objects.to_string(), row.name()].map(str::to_owned);
-                let (counts, stopped) = match outcome {
-                    Ok(Figures { updates, counters, time_ns }) => {
-                        ([*updates, counters.reads(), counters.programs(), counters.erases, *time_ns], String::new())
-                    }
-                    Err(stopped) => ([0; 5], stopped.to_string()),
-                };
-                let counts = counts.map(|count| count.to_string());
-                table.write_record(start.iter().chain(&counts).chain([&stopped]))?;
+    for outcome in outcomes {
+        for case in outcome.cases.iter().chain(outcome.fills.iter().flat_map(|fill| &fill.cases)) {
+            for (row, result) in &case.rows {
+                table.write_record(start(outcome, case, row.name()).chain(result_cells(result)))?;
             }
             if let Some(reading) = case.reading {
-                let start = [peer.name, peer.version, &case.objects.to_string(), "field read, mean and worst"]
-                    .map(str::to_owned);
                 let counts = [reading.fields as f64, reading.mean, reading.worst as f64].map(|count| count.to_string());
-                table.write_record(start.iter().chain(&counts).chain(&[const { String::new() }; 3]))?;
+                let cells = counts.into_iter().chain([const { String::new() }; 5]);
+                table.write_record(start(outcome, case, "field read: number, mean, worst").chain(cells))?;
             }
+        }
+        for Fill { shape, capacity, .. } in &outcome.fills {
+            let Some(figures) = capacity.figures else { continue };
+            let what = [outcome.peer.name, outcome.peer.version].map(str::to_owned).into_iter();
+            let numbers = [shape.bytes(), capacity.in_use].map(|number| number.to_string());
+            let start = what.chain(numbers).chain(["one field, at capacity".to_owned()]);
+            table.write_record(start.chain(result_cells(&Ok(figures))))?;
         }
     }
     Ok(table.flush()?)
+}
+
+/// The first cells of a line.
+fn start(outcome: &Outcome, case: &Case, row: &str) -> impl Iterator<Item = String> {
+    let what = [outcome.peer.name, outcome.peer.version].map(str::to_owned);
+    let numbers = [case.population.shape.bytes(), case.population.objects].map(|number| number.to_string());
+    what.into_iter().chain(numbers).chain([row.to_owned()])
+}
+
+/// The others.
+fn result_cells(result: &Result<Figures, Stopped>) -> impl Iterator<Item = String> + use<> {
+    let (counts, erases_a_unit, ended) = match result {
+        Ok(Figures { fields, calls, reads, programs, erases, time_ns, erases_a_unit, ended }) => {
+            ([*fields, *calls, *reads, *programs, *erases, *time_ns], *erases_a_unit, format!("{ended:?}"))
+        }
+        Err(stopped) => ([0; 6], 0.0, stopped.to_string()),
+    };
+    counts.map(|count| count.to_string()).into_iter().chain([format!("{erases_a_unit:.1}"), ended])
 }
 
 fn causes(outcomes: &[Outcome], mut table: Table) -> Result<(), RunError> {
     let head =
         ["store", "objects", "row", "work", "makes room", "updates", "reads", "log words", "other words", "log erases"];
     table.write_record(head.iter().chain(&["other erases"]))?;
-    for Outcome { peer, cases, most, .. } in outcomes {
-        for case in cases.iter().chain(most) {
-            for (row, causes) in ROWS.iter().zip(&case.causes) {
-                let Some(causes) = causes else { continue };
+    for Outcome { peer, cases, .. } in outcomes {
+        for case in cases {
+            for (row, causes) in &case.causes {
                 for (work, tallies) in WORKS.into_iter().zip(&causes.rows) {
                     for (tally, room) in tallies.iter().zip(["no", "yes"]) {
-                        let start = [peer.name, &case.objects.to_string(), row.name(), work_text(work), room]
-                            .map(str::to_owned);
+                        let start =
+                            [peer.name, &case.population.objects.to_string(), row.name(), work_text(work), room]
+                                .map(str::to_owned);
                         let counts = counts(tally).map(|count| count.to_string());
                         table.write_record(start.iter().chain([&tally.updates.to_string()]).chain(&counts))?;
                     }
@@ -282,7 +341,7 @@ fn cuts(outcomes: &[Outcome], mut table: Table) -> Result<(), RunError> {
         "refused",
     ])?;
     for Outcome { peer, cuts, .. } in outcomes {
-        let Ok(cuts) = cuts else { continue };
+        let Some(Ok(cuts)) = cuts else { continue };
         for (kind, survival) in KINDS.iter().zip(&cuts.kinds) {
             let Survival { cuts, survived, unmountable, wrong, unusable, missed, refused } = *survival;
             let counts = [cuts, survived, unmountable, wrong, unusable, missed, refused].map(|count| count.to_string());

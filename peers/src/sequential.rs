@@ -1,7 +1,7 @@
 //! sequential-storage's map: a value an object, and a key a field.
 //!
-//! Its flash is this part with words of 4 bytes; a page is an erase unit. A key is the object's number, or 50 times it
-//! and the field's index, in 16 bits. What it repairs by itself (`try_repair`, inside each call) is all the repair
+//! Its flash is this part with words of 4 bytes; a page is an erase unit. A key is the object's number, or that
+//! times its fields and the field's index, in 16 bits. What it repairs by itself (`try_repair`, inside each call) is all the repair
 //! there is.
 
 use std::mem::size_of;
@@ -16,15 +16,15 @@ use sequential_storage::cache::{Cache, CacheImpl};
 use sequential_storage::map::{MapConfig, MapStorage};
 
 use crate::device::{Device, DeviceError};
-use crate::store::{FIELDS, Failure, Kind, Open, Opening, Peer, Record, Store, Update, Value, WIDTH, to_bytes};
+use crate::store::{Begin, Failure, Kind, Open, Opening, Peer, Record, Shape, Store, Update, Value};
 use crate::whole_record::{Novelty, Values, WholeRecord, present};
 
 /// The crate's version in `Cargo.toml`.
 const VERSION: &str = "8.0.2";
 /// Bytes of a page: an erase unit.
 const PAGE_BYTES: usize = 8192;
-/// The buffer that every call wants: a key and a value, rounded up to words.
-const BUFFER_BYTES: usize = 104;
+/// Bytes of a key.
+const KEY_BYTES: usize = 2;
 /// Bytes of an item with a field: more than this many keys never fit.
 const ITEM_BYTES_MIN: usize = 12;
 /// Keys of 16 bits.
@@ -37,7 +37,8 @@ type FullCache = Cache<HeapPageStates, HeapPagePointers, HeapKeyPointers<u16>, u
 /// One map.
 struct Map<C: CacheImpl<u16>> {
     storage: MapStorage<u16, Flash, C>,
-    buffer: [u8; BUFFER_BYTES],
+    /// What every call wants: room for a key and a value, in whole words.
+    buffer: Vec<u8>,
     cache_bytes: usize,
 }
 
@@ -46,10 +47,11 @@ impl<C: CacheImpl<u16>> Map<C> {
         let end = device.part().size_bytes();
         let config = MapConfig::try_new(0..end).map_err(Failure::of)?;
         let mut storage = MapStorage::new(crate::ports::Flash(device), config, cache);
-        if let Opening::Format { .. } = opening {
+        if opening.begin == Begin::Format {
             block_on(storage.erase_all()).map_err(failure)?;
         }
-        Ok(Map { storage, buffer: [0; BUFFER_BYTES], cache_bytes })
+        let buffer = vec![0; (KEY_BYTES + opening.shape.bytes()).next_multiple_of(4)];
+        Ok(Map { storage, buffer, cache_bytes })
     }
 
     fn store(&mut self, key: u16, value: &[u8]) -> Result<(), Failure> {
@@ -61,7 +63,7 @@ impl<C: CacheImpl<u16>> Map<C> {
     }
 
     fn ram_bytes(&self) -> usize {
-        size_of::<MapStorage<u16, Flash, C>>() - size_of::<Flash>() + self.cache_bytes + BUFFER_BYTES
+        size_of::<MapStorage<u16, Flash, C>>() - size_of::<Flash>() + self.cache_bytes + self.buffer.len()
     }
 }
 
@@ -77,8 +79,8 @@ impl<C: CacheImpl<u16>> Values for Map<C> {
         present(self.fetch(key as u16)?)
     }
 
-    fn save(&mut self, key: usize, record: &Record, _: Novelty) -> Result<(), Failure> {
-        self.store(key as u16, &to_bytes(record))
+    fn save(&mut self, key: usize, record: &[u8], _: Novelty) -> Result<(), Failure> {
+        self.store(key as u16, record)
     }
 
     fn ram_bytes(&self) -> usize {
@@ -87,25 +89,31 @@ impl<C: CacheImpl<u16>> Values for Map<C> {
 }
 
 /// A key for each field.
-struct KeyPerField<C: CacheImpl<u16>>(Map<C>);
+struct KeyPerField<C: CacheImpl<u16>> {
+    map: Map<C>,
+    shape: Shape,
+}
 
-fn key_of(object: usize, field: usize) -> u16 {
-    (object * FIELDS + field) as u16
+impl<C: CacheImpl<u16>> KeyPerField<C> {
+    fn key_of(&self, object: usize, field: usize) -> u16 {
+        (object * self.shape.fields + field) as u16
+    }
 }
 
 impl<C: CacheImpl<u16>> Store for KeyPerField<C> {
-    fn create(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
-        if (object + 1) * FIELDS > KEYS_MAX {
+    fn create(&mut self, object: usize, record: &[u8]) -> Result<(), Failure> {
+        if (object + 1) * self.shape.fields > KEYS_MAX {
             return Err(Failure::Full);
         }
-        (0..FIELDS).try_for_each(|field| self.0.store(key_of(object, field), &record[field]))
+        let shape = self.shape;
+        (0..shape.fields).try_for_each(|field| self.map.store(self.key_of(object, field), &record[shape.range(field)]))
     }
 
     fn put_field(&mut self, update: Update) -> Result<(), Failure> {
-        self.0.store(key_of(update.object, update.field), &update.value)
+        self.map.store(self.key_of(update.object, update.field), &update.value)
     }
 
-    fn put_object(&mut self, _: usize, _: &Record) -> Result<(), Failure> {
+    fn put_object(&mut self, _: usize, _: &[u8]) -> Result<(), Failure> {
         Err(Failure::Unsupported("one key a transaction"))
     }
 
@@ -114,16 +122,15 @@ impl<C: CacheImpl<u16>> Store for KeyPerField<C> {
     }
 
     fn get_field(&mut self, object: usize, field: usize) -> Result<Value, Failure> {
-        let bytes = self.0.fetch(key_of(object, field))?;
-        bytes
-            .and_then(|bytes| bytes.try_into().ok())
-            .ok_or_else(|| Failure::Failed(format!("no value of {WIDTH} bytes")))
+        let (key, width) = (self.key_of(object, field), self.shape.width);
+        let bytes = self.map.fetch(key)?.filter(|bytes| bytes.len() == width);
+        bytes.map(Value::new).ok_or_else(|| Failure::Failed(format!("no value of {width} bytes")))
     }
 
     fn get_object(&mut self, object: usize) -> Result<Record, Failure> {
-        let mut record = [[0; WIDTH]; FIELDS];
-        for (field, value) in record.iter_mut().enumerate() {
-            *value = self.get_field(object, field)?;
+        let mut record = Vec::with_capacity(self.shape.bytes());
+        for field in 0..self.shape.fields {
+            record.extend_from_slice(&self.get_field(object, field)?);
         }
         Ok(record)
     }
@@ -131,30 +138,28 @@ impl<C: CacheImpl<u16>> Store for KeyPerField<C> {
     /// By the crate's iteration over everything, whose last item of a key is the valid one: a look-up of each key
     /// after a mount reads the whole part again and again.
     fn get_all(&mut self, objects: usize) -> Result<Vec<Record>, Failure> {
-        let mut found = vec![[None; FIELDS]; objects];
+        let (shape, map) = (self.shape, &mut self.map);
+        let mut found = vec![None; objects * shape.fields];
         block_on(async {
-            let mut items = self.0.storage.fetch_all_items(&mut self.0.buffer).await?;
-            while let Some((key, value)) = items.next::<[u8; WIDTH]>(&mut self.0.buffer).await? {
-                if let Some(record) = found.get_mut(usize::from(key) / FIELDS) {
-                    record[usize::from(key) % FIELDS] = Some(value);
+            let mut items = map.storage.fetch_all_items(&mut map.buffer).await?;
+            while let Some((key, value)) = items.next::<&[u8]>(&mut map.buffer).await? {
+                if let Some(place) = found.get_mut(usize::from(key)) {
+                    *place = Some(Value::new(value));
                 }
             }
             Ok(())
         })
         .map_err(failure)?;
         let missing = || Failure::Failed("a field without a value".to_owned());
-        let whole = |record: [Option<Value>; FIELDS]| {
-            let mut values = [[0; WIDTH]; FIELDS];
-            for (to, value) in values.iter_mut().zip(record) {
-                *to = value.ok_or_else(missing)?;
-            }
-            Ok(values)
-        };
-        found.into_iter().map(whole).collect()
+        let values = found.into_iter().map(|value| value.ok_or_else(missing)).collect::<Result<Vec<Value>, _>>()?;
+        Ok(values
+            .chunks(shape.fields)
+            .map(|object| object.iter().flat_map(|value| value.iter().copied()).collect())
+            .collect())
     }
 
     fn ram_bytes(&self) -> usize {
-        self.0.ram_bytes()
+        self.map.ram_bytes()
     }
 }
 
@@ -168,10 +173,10 @@ fn full_cache(device: &Device, keys: usize) -> (FullCache, usize) {
 }
 
 /// What is done with a map that has been opened.
-fn boxed<C: CacheImpl<u16> + 'static>(map: Map<C>, keys: Keys) -> Box<dyn Store> {
+fn boxed<C: CacheImpl<u16> + 'static>(map: Map<C>, keys: Keys, shape: Shape) -> Box<dyn Store> {
     match keys {
-        Keys::Objects => Box::new(WholeRecord(map)),
-        Keys::Fields => Box::new(KeyPerField(map)),
+        Keys::Objects => Box::new(WholeRecord { values: map, shape }),
+        Keys::Fields => Box::new(KeyPerField { map, shape }),
     }
 }
 
@@ -182,17 +187,22 @@ enum Keys {
 }
 
 fn uncached(keys: Keys) -> Open {
-    Box::new(move |device, opening| Ok(boxed(Map::open(device, opening, Cache::new_uncached(), 0)?, keys)))
+    Box::new(move |device, opening| {
+        let map = Map::open(device, opening, Cache::new_uncached(), 0)?;
+        Ok(boxed(map, keys, opening.shape))
+    })
 }
 
 fn cached(keys: Keys) -> Open {
     Box::new(move |device, opening| {
         let count = match keys {
-            Keys::Objects => opening.objects(),
-            Keys::Fields => (opening.objects() * FIELDS).min(device.part().size_bytes() as usize / ITEM_BYTES_MIN),
+            Keys::Objects => opening.objects,
+            Keys::Fields => {
+                (opening.objects * opening.shape.fields).min(device.part().size_bytes() as usize / ITEM_BYTES_MIN)
+            }
         };
         let (cache, bytes) = full_cache(&device, count);
-        Ok(boxed(Map::open(device, opening, cache, bytes)?, keys))
+        Ok(boxed(Map::open(device, opening, cache, bytes)?, keys, opening.shape))
     })
 }
 
@@ -202,7 +212,7 @@ pub fn peers() -> Vec<Peer> {
     vec![
         peer(
             "sequential-storage",
-            "map, words of 4 bytes, pages of a unit, an object a value of 100 bytes under a key of 2; caches of page states, \
+            "map, words of 4 bytes, pages of a unit, an object a value under a key of 2; caches of page states, \
              page pointers, and key pointers for every object",
             Kind::PeerWithMap,
             cached(Keys::Objects),
@@ -217,7 +227,7 @@ pub fn peers() -> Vec<Peer> {
         ),
         peer(
             "sequential-storage, key a field",
-            "map, a field a value of 2 bytes under a key of 2; caches as above, for every field",
+            "map, a field a value under a key of 2; caches as above, for every field",
             Kind::PeerWithMap,
             cached(Keys::Fields),
             None,

@@ -1,20 +1,74 @@
 //! What a workload asks of a store, and what a store says of itself.
 //!
-//! An object is [`FIELDS`] fields of [`WIDTH`] bytes, named by its number in the order of creation. Every call is
+//! All objects of a store have one [`Shape`]; an object is named by its number in the order of creation. Every call is
 //! durable when it returns. Keys and handles that a client keeps anyway (a number, a `Ref`) count as no RAM of the
 //! store.
 
+use std::ops::{Deref, Range};
+
 use crate::device::Device;
 
-/// Fields of an object.
-pub const FIELDS: usize = 50;
-/// Bytes of a field.
-pub const WIDTH: usize = 2;
+/// Bytes of a field at most.
+const WIDTH_MAX: usize = 4;
+/// Fields of an object at most: our heaps' limit.
+const FIELDS_MAX: usize = 255;
+
+/// What objects consist of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Fields.
+    pub fields: usize,
+    /// Bytes of each.
+    pub width: usize,
+}
+
+impl Shape {
+    /// Fifty fields of two bytes, as in TinyStore's evaluation.
+    pub const STANDARD: Shape = Shape { fields: 50, width: 2 };
+
+    /// Objects of so many bytes, in fields of two, or of four where they would be too many.
+    pub fn of(bytes: usize) -> Shape {
+        let width = if bytes <= 2 * FIELDS_MAX { 2 } else { WIDTH_MAX };
+        Shape { fields: bytes / width, width }
+    }
+
+    /// Bytes of an object.
+    pub const fn bytes(self) -> usize {
+        self.fields * self.width
+    }
+
+    /// Where a field's bytes are in a record.
+    pub fn range(self, field: usize) -> Range<usize> {
+        field * self.width..(field + 1) * self.width
+    }
+}
 
 /// A field's value.
-pub type Value = [u8; WIDTH];
-/// An object's values.
-pub type Record = [Value; FIELDS];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    bytes: [u8; WIDTH_MAX],
+    width: usize,
+}
+
+impl Value {
+    /// Of these bytes, at most [`WIDTH_MAX`].
+    pub fn new(from: &[u8]) -> Value {
+        let mut bytes = [0; WIDTH_MAX];
+        bytes[..from.len()].copy_from_slice(from);
+        Value { bytes, width: from.len() }
+    }
+}
+
+impl Deref for Value {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.width]
+    }
+}
+
+/// An object's values, field after field.
+pub type Record = Vec<u8>;
 
 /// One field of one object and the value that it is to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +105,13 @@ impl Failure {
 /// A store of objects on a [`Device`].
 pub trait Store {
     /// Creates the object of this number with these values.
-    fn create(&mut self, object: usize, record: &Record) -> Result<(), Failure>;
+    fn create(&mut self, object: usize, record: &[u8]) -> Result<(), Failure>;
 
     /// Gives one field a value, atomically.
     fn put_field(&mut self, update: Update) -> Result<(), Failure>;
 
     /// Gives all fields of an object values, atomically.
-    fn put_object(&mut self, object: usize, record: &Record) -> Result<(), Failure>;
+    fn put_object(&mut self, object: usize, record: &[u8]) -> Result<(), Failure>;
 
     /// Gives fields of different objects values, all or none.
     fn put_group(&mut self, updates: &[Update]) -> Result<(), Failure>;
@@ -86,26 +140,22 @@ pub trait Store {
 
 /// Whether a store is to be laid out or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
-    /// Lay out an empty store for at most the given number of objects.
-    Format {
-        /// Objects that will be created at most.
-        objects: usize,
-    },
-    /// Mount the existing one, with the given number of objects.
-    Mount {
-        /// Objects in it.
-        objects: usize,
-    },
+pub enum Begin {
+    /// Lay out an empty store.
+    Format,
+    /// Mount the existing one.
+    Mount,
 }
 
-impl Opening {
-    /// Objects that there are or will be.
-    pub fn objects(self) -> usize {
-        match self {
-            Opening::Format { objects } | Opening::Mount { objects } => objects,
-        }
-    }
+/// How a store is opened, and for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Laid out or found.
+    pub begin: Begin,
+    /// Objects that there are, or will be at most.
+    pub objects: usize,
+    /// Their shape.
+    pub shape: Shape,
 }
 
 /// How a peer is opened.
@@ -136,21 +186,4 @@ pub struct Peer {
     pub open: Open,
     /// Opens a configuration that leaves the same on flash and fills faster, where there is one.
     pub fill: Option<Open>,
-}
-
-/// The bytes of a record, fields in order.
-pub fn to_bytes(record: &Record) -> [u8; FIELDS * WIDTH] {
-    let mut bytes = [0; FIELDS * WIDTH];
-    for (piece, value) in bytes.chunks_exact_mut(WIDTH).zip(record) {
-        piece.copy_from_slice(value);
-    }
-    bytes
-}
-
-/// The record of these bytes.
-pub fn from_bytes(bytes: &[u8]) -> Result<Record, Failure> {
-    if bytes.len() != FIELDS * WIDTH {
-        return Err(Failure::Failed(format!("a record of {} bytes", bytes.len())));
-    }
-    Ok(std::array::from_fn(|field| std::array::from_fn(|byte| bytes[field * WIDTH + byte])))
 }

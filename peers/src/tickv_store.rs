@@ -14,11 +14,10 @@ use tickv::success_codes::SuccessCode;
 use tickv::{MAIN_KEY, TicKV};
 
 use crate::device::Device;
-use crate::store::{FIELDS, Failure, Kind, Opening, Peer, Record, WIDTH, from_bytes, to_bytes};
+use crate::store::{Begin, Failure, Kind, Opening, Peer, Record};
 use crate::whole_record::{Novelty, Values, WholeRecord};
 
 const REGION_BYTES: usize = 8192;
-const VALUE_BYTES: usize = FIELDS * WIDTH;
 
 struct Controller(Device);
 
@@ -36,10 +35,13 @@ impl FlashController<REGION_BYTES> for Controller {
     }
 }
 
-struct Tickv(TicKV<'static, Controller, REGION_BYTES>);
+struct Tickv {
+    store: TicKV<'static, Controller, REGION_BYTES>,
+    /// Bytes of a record.
+    record_bytes: usize,
+}
 
 /// A value as it is stored: the record and a count of its updates.
-#[derive(Clone, Copy)]
 struct Counted {
     record: Record,
     count: u8,
@@ -62,10 +64,10 @@ fn main_hash() -> u64 {
 fn open(device: Device, opening: Opening) -> Result<Tickv, Failure> {
     let size = device.part().size_bytes() as usize;
     let buffer = Box::leak(Box::new([0; REGION_BYTES]));
-    let store = Tickv(TicKV::new(Controller(device), buffer, size));
-    store.0.initialise(main_hash()).map_err(failure)?;
-    if let Opening::Mount { objects } = opening {
-        store.settle(objects)?;
+    let store = Tickv { store: TicKV::new(Controller(device), buffer, size), record_bytes: opening.shape.bytes() };
+    store.store.initialise(main_hash()).map_err(failure)?;
+    if opening.begin == Begin::Mount {
+        store.settle(opening.objects)?;
     }
     Ok(store)
 }
@@ -79,10 +81,11 @@ fn failure(error: ErrorCode) -> Failure {
 
 impl Tickv {
     fn find(&self, object: usize, place: usize) -> Result<Option<Counted>, Failure> {
-        let mut bytes = [0; VALUE_BYTES + 1];
-        match self.0.get_key(hash(object, place), &mut bytes) {
+        let mut bytes = vec![0; self.record_bytes + 1];
+        match self.store.get_key(hash(object, place), &mut bytes) {
             Ok((_, length)) if length == bytes.len() => {
-                Ok(Some(Counted { record: from_bytes(&bytes[..VALUE_BYTES])?, count: bytes[VALUE_BYTES] }))
+                let count = bytes.pop().unwrap_or(0);
+                Ok(Some(Counted { record: bytes, count }))
             }
             Ok((_, length)) => Err(Failure::Failed(format!("a value of {length} bytes"))),
             Err(ErrorCode::KeyNotFound | ErrorCode::InvalidCheckSum) => Ok(None),
@@ -106,7 +109,7 @@ impl Tickv {
                 (Some(_), _) => 1,
                 (None, _) => 0,
             };
-            match self.0.invalidate_key(hash(object, stale)) {
+            match self.store.invalidate_key(hash(object, stale)) {
                 Ok(_) | Err(ErrorCode::KeyNotFound) => {}
                 Err(other) => return Err(failure(other)),
             }
@@ -115,10 +118,10 @@ impl Tickv {
     }
 
     fn append(&self, hash: u64, bytes: &[u8]) -> Result<SuccessCode, ErrorCode> {
-        match self.0.append_key(hash, bytes) {
+        match self.store.append_key(hash, bytes) {
             Err(ErrorCode::FlashFull | ErrorCode::RegionFull) => {
-                self.0.garbage_collect()?;
-                self.0.append_key(hash, bytes)
+                self.store.garbage_collect()?;
+                self.store.append_key(hash, bytes)
             }
             other => other,
         }
@@ -131,17 +134,16 @@ impl Values for Tickv {
         current.map(|(_, value)| value.record).ok_or_else(|| Failure::Failed("a key without a value".to_owned()))
     }
 
-    fn save(&mut self, object: usize, record: &Record, novelty: Novelty) -> Result<(), Failure> {
+    fn save(&mut self, object: usize, record: &[u8], novelty: Novelty) -> Result<(), Failure> {
         let old = match novelty {
             Novelty::New => None,
             Novelty::Known => self.current(object)?,
         };
-        let (place, count) = old.map_or((0, 0), |(place, value)| (1 - place, value.count.wrapping_add(1)));
-        let mut bytes = [count; VALUE_BYTES + 1];
-        bytes[..VALUE_BYTES].copy_from_slice(&to_bytes(record));
+        let (place, count) = old.as_ref().map_or((0, 0), |(place, value)| (1 - place, value.count.wrapping_add(1)));
+        let bytes = [record, &[count]].concat();
         self.append(hash(object, place), &bytes).map_err(failure)?;
         match old {
-            Some((place, _)) => self.0.invalidate_key(hash(object, place)).map(|_| ()).map_err(failure),
+            Some((place, _)) => self.store.invalidate_key(hash(object, place)).map(|_| ()).map_err(failure),
             None => Ok(()),
         }
     }
@@ -158,7 +160,9 @@ pub fn peers() -> Vec<Peer> {
         name: "tickv",
         version: "2.0.0",
         notes: "regions of a unit; an object a value under two keys in turn with a count behind it, as the crate has no update",
-        open: Box::new(|device, opening| Ok(Box::new(WholeRecord(open(device, opening)?)))),
+        open: Box::new(|device, opening| {
+            Ok(Box::new(WholeRecord { values: open(device, opening)?, shape: opening.shape }))
+        }),
         fill: None,
     }]
 }
@@ -169,6 +173,7 @@ mod tests {
     use norn_flash_sim::{NorSim, catalogue};
 
     use super::*;
+    use crate::store::Shape;
     use crate::workload::Workload;
 
     /// Whether some region holds a valid entry under this hash, wherever it is.
@@ -187,8 +192,9 @@ mod tests {
         let mut spec = catalogue::tinystore();
         spec.part.unit_count = 16;
         let device = Device::new(NorSim::new(spec));
-        let mut store = open(device.clone(), Opening::Format { objects: OBJECTS }).unwrap();
-        let mut workload = Workload::new(2006, OBJECTS);
+        let opening = Opening { begin: Begin::Format, objects: OBJECTS, shape: Shape::STANDARD };
+        let mut store = open(device.clone(), opening).unwrap();
+        let mut workload = Workload::new(2006, OBJECTS, Shape::STANDARD);
         for object in 0..OBJECTS {
             store.save(object, &workload.record(), Novelty::New).unwrap();
         }

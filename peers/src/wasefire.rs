@@ -11,16 +11,17 @@ use wasefire_error::{Code, Error};
 use wasefire_store::{NO_CAPACITY, Storage, StorageIndex, Store as Log, StoreUpdate};
 
 use crate::device::Device;
-use crate::store::{Failure, Kind, Opening, Peer, Record, to_bytes};
-use crate::whole_record::{Novelty, Values, WholeRecord, present, to_vec};
+use crate::store::{Begin, Failure, Kind, Opening, Peer, Record};
+use crate::whole_record::{Novelty, Values, WholeRecord, present};
 
 /// The largest page that the store takes.
 const PAGE_BYTES: usize = 4096;
 /// Keys that the store has.
 const KEYS_MAX: usize = 4096;
-/// Bytes of RAM for each entry, of a header and of a transient copy of an entry.
+/// Bytes of RAM for each entry.
 const ENTRY_BYTES: usize = 2;
-const VALUE_BUFFER_BYTES: usize = 104;
+/// Bytes of an entry's header.
+const HEADER_BYTES: usize = 4;
 
 struct Pages(Device);
 
@@ -73,14 +74,16 @@ fn device_failed<E>(_: E) -> Error {
 struct Wasefire {
     log: Log<Pages>,
     objects: usize,
+    /// Bytes of an entry's transient copy.
+    buffer_bytes: usize,
 }
 
 fn open(device: Device, opening: Opening) -> Result<Wasefire, Failure> {
-    if let Opening::Format { .. } = opening {
+    if opening.begin == Begin::Format {
         (0..device.part().unit_count).try_for_each(|unit| device.erase_unit(unit)).map_err(Failure::of)?;
     }
     let log = Log::new(Pages(device)).map_err(|(error, _)| failure(error))?;
-    Ok(Wasefire { log, objects: opening.objects() })
+    Ok(Wasefire { log, objects: opening.objects, buffer_bytes: HEADER_BYTES + opening.shape.bytes() })
 }
 
 fn failure(error: Error) -> Failure {
@@ -92,21 +95,21 @@ impl Values for Wasefire {
         present(self.log.find(key).map_err(failure)?.as_deref())
     }
 
-    fn save(&mut self, key: usize, record: &Record, _: Novelty) -> Result<(), Failure> {
+    fn save(&mut self, key: usize, record: &[u8], _: Novelty) -> Result<(), Failure> {
         if key >= KEYS_MAX {
             return Err(Failure::Full);
         }
-        self.log.insert(key, &to_bytes(record)).map_err(failure)
+        self.log.insert(key, record).map_err(failure)
     }
 
     fn save_group(&mut self, records: &[(usize, Record)]) -> Result<(), Failure> {
-        let insert = |(key, record): &(usize, Record)| StoreUpdate::Insert { key: *key, value: to_vec(record) };
+        let insert = |(key, record): &(usize, Record)| StoreUpdate::Insert { key: *key, value: record.clone() };
         let updates: Vec<StoreUpdate<Vec<u8>>> = records.iter().map(insert).collect();
         self.log.transaction(&updates).map_err(failure)
     }
 
     fn ram_bytes(&self) -> usize {
-        size_of::<Log<Pages>>() - size_of::<Pages>() + ENTRY_BYTES * self.objects + VALUE_BUFFER_BYTES
+        size_of::<Log<Pages>>() - size_of::<Pages>() + ENTRY_BYTES * self.objects + self.buffer_bytes
     }
 }
 
@@ -117,7 +120,9 @@ pub fn peers() -> Vec<Peer> {
         name: "wasefire-store",
         version: "0.3.2",
         notes: "pages of 4 KB, the most that it takes: the lower half of each unit; words of 4 bytes; an object a value",
-        open: Box::new(|device, opening| Ok(Box::new(WholeRecord(open(device, opening)?)))),
+        open: Box::new(|device, opening| {
+            Ok(Box::new(WholeRecord { values: open(device, opening)?, shape: opening.shape }))
+        }),
         fill: None,
     }]
 }

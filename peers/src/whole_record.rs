@@ -2,7 +2,7 @@
 //!
 //! A field is updated by reading its object's value, changing it and storing it again.
 
-use crate::store::{Failure, Record, Store, Update, Value, from_bytes, to_bytes};
+use crate::store::{Failure, Record, Shape, Store, Update, Value};
 
 /// Values of the size of an object, by the object's number.
 pub trait Values {
@@ -10,7 +10,7 @@ pub trait Values {
     fn load(&mut self, key: usize) -> Result<Record, Failure>;
 
     /// Makes this the value of the key, atomically.
-    fn save(&mut self, key: usize, record: &Record, novelty: Novelty) -> Result<(), Failure>;
+    fn save(&mut self, key: usize, record: &[u8], novelty: Novelty) -> Result<(), Failure>;
 
     /// Makes these the values of different keys, all or none.
     fn save_group(&mut self, _: &[(usize, Record)]) -> Result<(), Failure> {
@@ -31,53 +31,68 @@ pub enum Novelty {
 }
 
 /// A store of objects over values by key.
-pub struct WholeRecord<V>(pub V);
+pub struct WholeRecord<V> {
+    /// The store of values.
+    pub values: V,
+    /// What each of them consists of.
+    pub shape: Shape,
+}
+
+impl<V: Values> WholeRecord<V> {
+    fn load(&mut self, object: usize) -> Result<Record, Failure> {
+        let record = self.values.load(object)?;
+        if record.len() == self.shape.bytes() {
+            Ok(record)
+        } else {
+            Err(Failure::Failed(format!("a record of {} bytes", record.len())))
+        }
+    }
+
+    /// The record as it is to be after an update.
+    fn updated(&mut self, update: Update) -> Result<Record, Failure> {
+        let mut record = self.load(update.object)?;
+        record[self.shape.range(update.field)].copy_from_slice(&update.value);
+        Ok(record)
+    }
+}
 
 impl<V: Values> Store for WholeRecord<V> {
-    fn create(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
-        self.0.save(object, record, Novelty::New)
+    fn create(&mut self, object: usize, record: &[u8]) -> Result<(), Failure> {
+        self.values.save(object, record, Novelty::New)
     }
 
     fn put_field(&mut self, update: Update) -> Result<(), Failure> {
-        let mut record = self.0.load(update.object)?;
-        record[update.field] = update.value;
-        self.0.save(update.object, &record, Novelty::Known)
+        let record = self.updated(update)?;
+        self.values.save(update.object, &record, Novelty::Known)
     }
 
-    fn put_object(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
-        self.0.save(object, record, Novelty::Known)
+    fn put_object(&mut self, object: usize, record: &[u8]) -> Result<(), Failure> {
+        self.values.save(object, record, Novelty::Known)
     }
 
     fn put_group(&mut self, updates: &[Update]) -> Result<(), Failure> {
         let mut records = Vec::with_capacity(updates.len());
-        for update in updates {
-            let mut record = self.0.load(update.object)?;
-            record[update.field] = update.value;
-            records.push((update.object, record));
+        for &update in updates {
+            records.push((update.object, self.updated(update)?));
         }
         records.sort_by_key(|(object, _)| *object);
-        self.0.save_group(&records)
+        self.values.save_group(&records)
     }
 
     fn get_field(&mut self, object: usize, field: usize) -> Result<Value, Failure> {
-        Ok(self.0.load(object)?[field])
+        Ok(Value::new(&self.load(object)?[self.shape.range(field)]))
     }
 
     fn get_object(&mut self, object: usize) -> Result<Record, Failure> {
-        self.0.load(object)
+        self.load(object)
     }
 
     fn ram_bytes(&self) -> usize {
-        self.0.ram_bytes()
+        self.values.ram_bytes()
     }
-}
-
-/// The bytes of a record as a vector, for stores that want one.
-pub fn to_vec(record: &Record) -> Vec<u8> {
-    to_bytes(record).to_vec()
 }
 
 /// The record of a value that may be missing.
 pub fn present(value: Option<&[u8]>) -> Result<Record, Failure> {
-    from_bytes(value.ok_or_else(|| Failure::Failed("a key without a value".to_owned()))?)
+    value.map(<[u8]>::to_vec).ok_or_else(|| Failure::Failed("a key without a value".to_owned()))
 }
