@@ -30,6 +30,8 @@ import java.util.stream.Collectors;
  */
 public final class MemberProgram {
     private static final long READ_MILLIS = 20;
+    private static final long RETRY_MILLIS = 5;
+    private static final List<Thread> CLIENTS = new ArrayList<>();
     private static final AtomicLong NAMES = new AtomicLong();
     private static final ReentrantReadWriteLock OPEN = new ReentrantReadWriteLock();
     private static volatile boolean isStopped;
@@ -51,14 +53,26 @@ public final class MemberProgram {
         logBytes = Long.parseLong(arguments[4]);
         open();
         for (int i = 0; i < Integer.parseInt(arguments[3]); i++) {
-            Thread.ofPlatform().daemon().start(MemberProgram::runClient);
+            CLIENTS.add(Thread.ofPlatform().daemon().start(MemberProgram::runClient));
         }
         Thread.ofPlatform().daemon().start(MemberProgram::runReader);
         Thread.ofPlatform().daemon().start(MemberProgram::reopenWhenLost);
         var input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
-            String asked = line;
-            Thread.ofPlatform().daemon().start(() -> say(answer(asked.split(" "))));
+            String[] asked = line.split(" ");
+            Thread.ofPlatform().daemon().start(() -> answerOnce(asked));
+        }
+    }
+
+    private static void answerOnce(String[] asked) {
+        try {
+            say(switch (asked[0]) {
+                case "stop" -> stop();
+                case "bench" -> "bench " + bench(Integer.parseInt(asked[1]), Integer.parseInt(asked[2]));
+                default -> answer(asked);
+            });
+        } catch (InterruptedException | RuntimeException e) {
+            say("failed " + e);
         }
     }
 
@@ -73,34 +87,52 @@ public final class MemberProgram {
         say("open");
     }
 
+    /** Asks again while the member cannot answer. It may have to be opened again first: nothing waits in the lock. */
     private static String answer(String[] asked) {
-        OPEN.readLock().lock();
+        String before = null;
         try {
-            return switch (asked[0]) {
-                case "stop" -> {
-                    isStopped = true;
-                    yield "stopped";
-                }
-                case "number" -> "number " + member.number();
-                case "describe" -> {
-                    while (member.number() < Long.parseLong(asked[1])) {
-                        Thread.sleep(5);
+            for (;; Thread.sleep(RETRY_MILLIS)) {
+                OPEN.readLock().lock();
+                try {
+                    String said = member.isUsable() ? tryToAnswer(asked) : null;
+                    if (said != null) {
+                        return said;
                     }
-                    yield "state " + Transaction.read(() -> store.root("tallies", Tallies.class).describe());
+                } catch (SASException e) {
+                    String reason = e + (e.getCause() == null ? "" : ", since " + e.getCause());
+                    if (!reason.equals(before)) {
+                        System.err.println(String.join(" ", asked) + ": " + reason);
+                    }
+                    before = reason;
+                } finally {
+                    OPEN.readLock().unlock();
                 }
-                case "outcome" ->
-                    "outcome " + member.outcome(Long.parseLong(asked[1]), Long.parseLong(asked[2]));
-                case "leads" -> "leads " + member.isLeader();
-                case "sum" -> "sum " + member.readFresh(() -> store.root("accounts", Accounts.class).sum());
-                case "bench" -> "bench " + bench(Integer.parseInt(asked[1]), Integer.parseInt(asked[2]));
-                default -> "fresh "
-                        + member.readFresh(() -> store.root("tallies", Tallies.class).describe());
-            };
+            }
         } catch (InterruptedException | RuntimeException e) {
             return "failed " + e;
-        } finally {
-            OPEN.readLock().unlock();
         }
+    }
+
+    /** Null if there is no answer yet. */
+    private static String tryToAnswer(String[] asked) {
+        return switch (asked[0]) {
+            case "number" -> "number " + member.number();
+            case "describe" -> member.number() < Long.parseLong(asked[1]) ? null
+                    : "state " + Transaction.read(() -> store.root("tallies", Tallies.class).describe());
+            case "outcome" -> "outcome " + member.outcome(Long.parseLong(asked[1]), Long.parseLong(asked[2]));
+            case "leads" -> "leads " + member.isLeader();
+            case "sum" -> "sum " + member.readFresh(() -> store.root("accounts", Accounts.class).sum());
+            default -> "fresh " + member.readFresh(() -> store.root("tallies", Tallies.class).describe());
+        };
+    }
+
+    /** Returns when all clients have ended. */
+    private static String stop() throws InterruptedException {
+        isStopped = true;
+        for (Thread client : CLIENTS) {
+            client.join();
+        }
+        return "stopped";
     }
 
     /** A client whose outcome is unknown goes on under another name. */

@@ -2,7 +2,6 @@ package dev.norn.sas.replica;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.replica.TestGroup.Child;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -65,9 +64,6 @@ class FiveMembersTest {
                     Collections.shuffle(faults, random);
                 }
                 runRound(group, faults.removeLast(), "round " + round);
-            }
-            for (Child child : group.children.values()) {
-                child.ask("number");
             }
             group.history.check(group.stop());
             System.out.println(group.history.acknowledgements() + " counts acknowledged, "

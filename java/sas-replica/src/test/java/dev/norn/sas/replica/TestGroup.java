@@ -1,8 +1,8 @@
 package dev.norn.sas.replica;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.norn.replica.example.Accounts;
 import dev.norn.replica.example.MemberProgram;
@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 /** A group whose members are processes of this machine, each with clients: {@link MemberProgram}. */
 class TestGroup implements AutoCloseable {
     static final long ANSWER_SECONDS_MAX = 180;
+    private static final long DUMP_SECONDS_MAX = 30;
 
     final Path directory;
     final Map<String, String> members = new TreeMap<>();
@@ -112,13 +113,9 @@ class TestGroup implements AutoCloseable {
         for (Child child : children.values()) {
             child.ask("stop");
         }
-        Thread.sleep(500);
-        String state = children.values().iterator().next().ask("fresh");
-        Thread.sleep(500);
-        long number = 0;
-        for (Child child : children.values()) {
-            number = Math.max(number, Long.parseLong(child.ask("number")));
-        }
+        Child any = children.values().iterator().next();
+        String state = any.ask("fresh");
+        String number = any.ask("number");
         for (Child child : children.values()) {
             assertEquals(state, child.ask("describe " + number), child.name);
         }
@@ -177,12 +174,26 @@ class TestGroup implements AutoCloseable {
             String prefix = first.equals("describe") ? "state " : first.equals("stop") ? "stopped" : first;
             for (;;) {
                 String line = answers.poll(ANSWER_SECONDS_MAX, TimeUnit.SECONDS);
-                assertNotNull(line, name + " does not say " + prefix + "\n" + errors());
+                if (line == null) {
+                    fail(name + " does not say " + prefix + "\n" + errors() + threads());
+                }
                 if (line.startsWith(prefix)) {
                     return line.substring(prefix.length()).strip();
                 }
                 assertTrue(!line.startsWith("failed"), line);
             }
+        }
+
+        /** What all threads of the process are at. */
+        String threads() throws Exception {
+            Path dump = directory.resolve(name + ".threads");
+            Process jcmd = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                    Long.toString(process.pid()), "Thread.print", "-l").redirectErrorStream(true)
+                    .redirectOutput(dump.toFile()).start();
+            if (!jcmd.waitFor(DUMP_SECONDS_MAX, TimeUnit.SECONDS)) {
+                jcmd.destroyForcibly().waitFor();
+            }
+            return "threads of " + name + ":\n" + Files.readString(dump);
         }
 
         void signal(String signal) throws Exception {
