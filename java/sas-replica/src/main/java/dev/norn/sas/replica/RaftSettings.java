@@ -39,6 +39,8 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRY_PAUSES);
         // Batches under way would wait for each other.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
+        // A follower would write an entry only when the one before it is on disk, and by way of two more threads.
+        RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
         // What is cut off is whole segments; those of the default are half as long as all that is kept.
         long segment = Math.min(SEGMENT_BYTES_MAX, logBytes / SEGMENTS);
         RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));

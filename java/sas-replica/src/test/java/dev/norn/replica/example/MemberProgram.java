@@ -21,12 +21,12 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Collectors;
 
 /**
- * A member with clients, each of which counts wherever it leads: {@code DIRECTORY NAME PEERS CLIENTS LOGBYTES}. Says
- * each count that is acknowledged, with the total that it has seen and when it began and ended, each whose outcome is
- * unknown, and the total of each fresh read. From its input: {@code stop} ends the clients,
- * {@code number} says the member's number, {@code describe N} the state with at least that number,
- * {@code outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code bench CLIENTS
- * SECONDS} how many additions to accounts are acknowledged meanwhile, and how long each took, in microseconds.
+ * A member with clients, each of which counts wherever it leads, and one that reads, if there are any: {@code DIRECTORY
+ * NAME PEERS CLIENTS LOGBYTES}. Says each count that is acknowledged, with the total that it has seen and when it began
+ * and ended, each whose outcome is unknown, and the total of each fresh read. From its input: {@code stop} ends the
+ * clients, {@code number} says the member's number, {@code describe N} the state with at least that number, {@code
+ * outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code bench CLIENTS SECONDS} how
+ * many additions to accounts are acknowledged meanwhile, and how long each took, in microseconds.
  */
 public final class MemberProgram {
     private static final long READ_MILLIS = 20;
@@ -52,10 +52,14 @@ public final class MemberProgram {
         }
         logBytes = Long.parseLong(arguments[4]);
         open();
-        for (int i = 0; i < Integer.parseInt(arguments[3]); i++) {
+        int clients = Integer.parseInt(arguments[3]);
+        for (int i = 0; i < clients; i++) {
             CLIENTS.add(Thread.ofPlatform().daemon().start(MemberProgram::runClient));
         }
-        Thread.ofPlatform().daemon().start(MemberProgram::runReader);
+        if (clients > 0) {
+            // Each of its reads has the leader ask a majority, which additions to accounts would be measured with.
+            Thread.ofPlatform().daemon().start(MemberProgram::runReader);
+        }
         Thread.ofPlatform().daemon().start(MemberProgram::reopenWhenLost);
         var input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
