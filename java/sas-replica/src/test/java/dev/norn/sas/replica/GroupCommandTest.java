@@ -38,8 +38,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Groups as a user has them: {@code sas found}, {@code sas server --group}, {@code sas status}, and Store.open. All tests
- * but one use the same group, since starting servers costs more than all else.
+ * Groups as a user has them: {@code sas found}, {@code sas server --group}, {@code sas status}, and Store.open. All
+ * tests but one use the same group, since starting servers costs more than all else.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GroupCommandTest {
