@@ -50,7 +50,7 @@ test-long:
 	@tools/ensure-test-programs long
 	cargo test --locked --workspace -- --ignored --nocapture $(if $(NORN_TRACES),,--skip the_traces_of_mibench)
 	@$(if $(NORN_TRACES),,echo "NOT RUN: the figures of MiBench's traces; NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst, runs them")
-	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000 -Dreplica.rounds=60
+	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000 -Dreplica.rounds=60 -Dreplica.five=60
 	tools/check-boards
 	tools/crash-faults
 	tools/firmware-test --resets 5000

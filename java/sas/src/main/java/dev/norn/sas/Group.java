@@ -8,6 +8,7 @@ import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.replica.ReplicaStore;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,19 +24,38 @@ import java.util.TreeMap;
  * @param members addresses, as {@code host:port}, of all members by their names; the same at all members
  * @param log the directory of the member's part of the group's log; null for one beside the store's directory, with
  *     {@code .raft} after its name
+ * @param logBytes how long the part of the group's log becomes before it is cut off: the member's store has what was in
+ *     it. Between once and twice as much is kept, for members that were away
  */
-public record Group(String self, Map<String, String> members, Path log) {
+public record Group(String self, Map<String, String> members, Path log, long logBytes) {
+    /** 64 MB. */
+    public static final long LOG_BYTES = 64L << 20;
+    /** Shorter ones would be cut off all the time. */
+    private static final long LOG_BYTES_MIN = 64L << 10;
+
     public Group {
         Objects.requireNonNull(self, "the member's own name is null");
         members = Map.copyOf(requireValid(members));
         if (!members.containsKey(self)) {
             throw new SASException("the group " + new TreeMap<>(members) + " has no member " + self);
         }
+        if (logBytes < LOG_BYTES_MIN) {
+            throw new SASException("the group's log of " + logBytes + " bytes is shorter than " + LOG_BYTES_MIN);
+        }
+    }
+
+    /** The same with a log of {@link #LOG_BYTES}. */
+    public Group(String self, Map<String, String> members, Path log) {
+        this(self, members, log, LOG_BYTES);
     }
 
     /** The same with the log beside the store's directory. */
     public Group(String self, Map<String, String> members) {
         this(self, members, null);
+    }
+
+    public Group withLogBytes(long bytes) {
+        return new Group(self, members, log, bytes);
     }
 
     /** @throws SASException that says which name or address is none */
@@ -78,7 +98,15 @@ public record Group(String self, Map<String, String> members, Path log) {
     /** The group of a member as it was opened last; null if it was never opened. */
     public static Group of(Path store) {
         MemberFile file = file(store);
+        requireCounted(store, file);
         return file.members() == null ? null : new Group(file.self(), file.members(), file.log());
+    }
+
+    private static void requireCounted(Path store, MemberFile file) {
+        if (file.members() != null && !file.members().containsKey(file.self())) {
+            throw new SASException("the member " + file.self() + " of the store " + store
+                    + " was removed from its group, and is not opened any more");
+        }
     }
 
     private static MemberFile file(Path store) {
@@ -94,35 +122,93 @@ public record Group(String self, Map<String, String> members, Path log) {
         }
     }
 
-    /**
-     * Asks each of these members of a store's group how it is. Costs a message to each, all at once, and some seconds
-     * if one does not answer.
-     */
+    /** The same, and waits 5 s for answers. */
     public static List<MemberStatus> status(Path store, Map<String, String> members) {
-        return transport().status(file(store).group(), requireValid(members));
+        return status(store, members, Duration.ofSeconds(5));
     }
 
-    /** Connects an attached member. */
-    static Member connect(Store store, Path directory, Group group) throws IOException {
+    /**
+     * Asks each member of a store's group how it is. Costs a message to each, all at once. These members are asked
+     * first; the leader says who was added or removed since.
+     *
+     * @param wait for answers, if one does not come
+     */
+    public static List<MemberStatus> status(Path store, Map<String, String> members, Duration wait) {
+        return transport().status(file(store).group(), requireValid(members), wait);
+    }
+
+    /**
+     * Makes a new member of a group that runs, in a new directory: gets a copy of the store from the leader, and has
+     * the group count the member. Costs as much as reading, sending and writing all containers. The member is opened by
+     * {@link Store#open(Path, Group)} then, soon, as the group needs a majority of its members.
+     *
+     * <p>A member that has lost its disk is {@link #remove}d, and another one joins in its place, under another name:
+     * with its old one, it could vote against what it has acknowledged.
+     *
+     * @param group with the members that there are, and the new one, which is its {@code self}
+     */
+    public static void join(Path directory, Group group) {
+        Path first = StoreFiles.firstMissing(directory);
+        try {
+            java.nio.file.Files.createDirectories(directory);
+            if (StoreFiles.find(directory) != null) {
+                throw new SASException(directory + " has files of a store already: a new member needs a new directory");
+            }
+            Group its = new Group(group.self, group.members, logOf(directory, group.log), group.logBytes);
+            transport().join(directory, its);
+        } catch (IOException | RuntimeException e) {
+            removeEmpty(directory, first, e);
+            throw e instanceof RuntimeException its ? its : new StorageWriteFailure("cannot make " + directory
+                    + " a member of a group: " + StoreFiles.reason((IOException) e), e);
+        }
+    }
+
+    private static void removeEmpty(Path directory, Path first, Exception reason) {
+        try {
+            StoreFiles.removeEmpty(directory, first);
+        } catch (IOException e) {
+            reason.addSuppressed(e);
+        }
+    }
+
+    /**
+     * Removes a member from the group of a store: it is not counted any more. It may be one that does not answer. Its
+     * store is not opened any more.
+     */
+    public static void remove(Path store, Map<String, String> members, String name) {
+        transport().remove(file(store).group(), requireValid(members), name);
+    }
+
+    private static Path logOf(Path directory, Path log) {
+        Path absolute = directory.toAbsolutePath().normalize();
+        return (log != null ? log : absolute.resolveSibling(absolute.getFileName() + ".raft")).toAbsolutePath();
+    }
+
+    /** The same with the place of the log. */
+    static Group complete(Path directory, Group group) {
+        transport();
         MemberFile file = file(directory);
-        Path log = (group.log != null ? group.log : file.log() != null ? file.log()
-                : directory.toAbsolutePath().normalize().resolveSibling(directory.toAbsolutePath().normalize()
-                        .getFileName() + ".raft")).toAbsolutePath();
+        requireCounted(directory, file);
         if (file.self() != null && !file.self().equals(group.self)) {
             throw new SASException("the store " + directory + " is the member " + file.self() + " of its group, not "
                     + group.self);
         }
-        GroupTransport transport = transport();
+        Path log = logOf(directory, group.log != null ? group.log : file.log());
+        return new Group(group.self, group.members, log, group.logBytes);
+    }
+
+    /** What another member has sent, and the store does not have yet; null if there is nothing. */
+    static Path received(Path directory, Group group) {
+        return transport().received(file(directory).group(), group);
+    }
+
+    /** Connects an attached member, which has what was {@link #received}. */
+    static Member connect(Store store, Path directory, Group group) throws IOException {
+        MemberFile file = file(directory);
         GroupTransport.Opening opening = file.log() == null ? GroupTransport.Opening.FIRST
                 : GroupTransport.Opening.LATER;
-        Member member = transport.connect(store, file.group(), new Group(group.self, group.members, log), opening);
-        try {
-            new MemberFile(file.group(), group.self, group.members, log).write(directory);
-        } catch (IOException | RuntimeException e) {
-            member.close();
-            throw e;
-        }
-        return member;
+        return transport().connect(store, file.group(), group, opening, members -> new MemberFile(file.group(),
+                group.self, members, group.log).write(directory));
     }
 
     static GroupTransport transport() {

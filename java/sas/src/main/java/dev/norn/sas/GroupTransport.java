@@ -1,6 +1,8 @@
 package dev.norn.sas;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -18,10 +20,25 @@ public interface GroupTransport {
      * Makes an attached store a member. It follows at first, and gets what it lacks.
      *
      * @param group with the directory of the log
+     * @param keeper keeps who the members are: at first, and whenever one was added or removed
      * @throws dev.norn.sas.exception.StorageReadFailure if it has to have a log, and has none
      */
-    Member connect(Store store, UUID id, Group group, Opening opening) throws IOException;
+    Member connect(Store store, UUID id, Group group, Opening opening, MembersKeeper keeper) throws IOException;
 
-    /** Asks members how they are. */
-    List<MemberStatus> status(UUID id, Map<String, String> members);
+    /** Keeps who the members of a group are, for when the member is opened again. */
+    interface MembersKeeper {
+        void keep(Map<String, String> members) throws IOException;
+    }
+
+    /** What another member has sent in the place of a store's files, and the store does not have yet; or null. */
+    Path received(UUID id, Group group);
+
+    /** Makes a new member, in a new directory. */
+    void join(Path directory, Group group) throws IOException;
+
+    /** Removes a member. @throws dev.norn.sas.exception.SASException if the group cannot do it now, with the reason */
+    void remove(UUID id, Map<String, String> members, String name);
+
+    /** Asks members how they are, and waits so long for answers. */
+    List<MemberStatus> status(UUID id, Map<String, String> members, Duration wait);
 }

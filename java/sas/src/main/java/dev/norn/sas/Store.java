@@ -153,10 +153,10 @@ public final class Store implements AutoCloseable {
      */
     public static Store open(Path directory, Group group) {
         Objects.requireNonNull(group, "the group is null");
-        Group.transport();
-        Store store = openReplica(directory);
+        Group its = Group.complete(directory, group);
+        Store store = openReplica(directory, Group.received(directory, its));
         try {
-            store.member = Group.connect(store, directory, group);
+            store.member = Group.connect(store, directory, its);
             return store;
         } catch (IOException e) {
             store.close();
@@ -186,8 +186,13 @@ public final class Store implements AutoCloseable {
      * last used is undone: the group has what is.
      */
     public static Store openReplica(Path directory) {
+        return openReplica(directory, null);
+    }
+
+    /** The same with files that another member has sent, in the place of the store's; null if there are none. */
+    private static Store openReplica(Path directory, Path archive) {
         requireComplete(Objects.requireNonNull(directory, "the directory is null"));
-        return attach(directory, SubObjects.ADOPT, AttachedStore::attachReplica);
+        return attach(directory, SubObjects.ADOPT, its -> AttachedStore.attachReplica(its, archive));
     }
 
     private static void requireComplete(Path directory) {

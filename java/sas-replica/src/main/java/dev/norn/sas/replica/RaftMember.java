@@ -1,18 +1,21 @@
 package dev.norn.sas.replica;
 
 import dev.norn.sas.Group;
+import dev.norn.sas.GroupTransport;
 import dev.norn.sas.GroupTransport.Opening;
 import dev.norn.sas.Member;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
+import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.replica.ReplicaStore;
 import dev.norn.sas.store.replica.ReplicaStore.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.Parameters;
@@ -21,6 +24,7 @@ import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
 
@@ -28,6 +32,8 @@ import org.apache.ratis.server.storage.RaftStorage;
 final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long RECONNECT_MILLIS = 250;
+    private static final long REASON_NANOS_MAX = 10_000_000_000L;
+    private static final Duration REMOVAL_WAIT = Duration.ofSeconds(2);
 
     private final ReplicaStore replica;
     private final Shipper shipper;
@@ -35,7 +41,12 @@ final class RaftMember implements Member {
     private final RaftGroup group;
     private final Parameters parameters = new Parameters();
     private final RaftServer server;
-    private final RaftClient client;
+    private volatile RaftServer.Division division;
+    private volatile RaftClient client;
+    /** Who the members were, since this one was known to be one; null before. */
+    private volatile Map<String, String> known;
+    private final LogKeeper keeper;
+    private final GroupTransport.MembersKeeper members;
     private final String self;
     private volatile boolean isClosed;
     /** When the leader was asked last, and what it said then. */
@@ -43,8 +54,10 @@ final class RaftMember implements Member {
 
     private record Fresh(long askedNanos, long number) {}
 
-    RaftMember(Store store, RaftGroup group, Group settings, Opening opening) throws IOException {
+    RaftMember(Store store, RaftGroup group, Group settings, Opening opening, GroupTransport.MembersKeeper members)
+            throws IOException {
         this.group = group;
+        this.members = members;
         self = settings.self();
         RaftPeer own = group.getPeers().stream().filter(peer -> peer.getId().toString().equals(self)).findFirst()
                 .orElseThrow();
@@ -56,20 +69,85 @@ final class RaftMember implements Member {
         }
         replica = ReplicaStore.of(store.attached());
         shipper = new Shipper(replica, group.getGroupId());
-        machine = new GroupMachine(replica, shipper);
+        SnapshotFiles files = new SnapshotFiles(settings.log(), group.getGroupId().getUuid());
+        files.adopt();
+        files.use(replica);
+        keeper = new LogKeeper(replica, files, settings.logBytes());
+        machine = new GroupMachine(replica, shipper, files, this::takeMembers, this::takeRemoval);
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
-                .setProperties(RaftSettings.of(settings.log(), port(own))).setParameters(parameters)
+                .setProperties(RaftSettings.of(settings.log(), port(own), settings.logBytes()))
+                .setParameters(parameters)
                 .setOption(isThere ? RaftStorage.StartupOption.RECOVER : RaftStorage.StartupOption.FORMAT).build();
-        client = RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
+        client = client(group);
+    }
+
+    private static RaftClient client(RaftGroup group) {
+        return RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
+    }
+
+    /** One was added or removed, or the same members have elected a leader. Also while the member is closed. */
+    private void takeMembers(Map<String, String> all) {
+        try {
+            synchronized (members) {
+                if (all.equals(known)) {
+                    return;
+                }
+                members.keep(all);
+                known = all;
+            }
+            if (!all.containsKey(self)) {
+                machine.fail(new StorageReadFailure("the member " + self + " was removed from its group", null));
+            }
+            RaftClient before = client;
+            client = client(RaftTransport.raftGroup(group.getGroupId().getUuid(), all));
+            before.close();
+        } catch (IOException e) {
+            System.err.println("sas: the member " + self + " cannot write who the members of its group are: "
+                    + StoreFiles.reason(e));
+        }
+    }
+
+    /** The others do not count this member any more. Raft's server for the group is closed then. */
+    private void takeRemoval() {
+        RaftServer.Division its = division;
+        if (its != null) {
+            Map<String, String> others = GroupMachine.membersOf(its.getRaftConf());
+            others.remove(self);
+            takeMembers(others);
+        }
     }
 
     void start() throws IOException {
         server.start();
+        division = server.getDivision(group.getGroupId());
+        takeConfiguration(division.getRaftConf());
+        keeper.start(division, machine);
         shipper.connect(server);
         Thread.ofPlatform().daemon().name("sas-reconnect").start(this::reconnect);
     }
 
-    private static int port(RaftPeer peer) {
+    /** A new member's log may end before the entry that adds it: then what was written down when it joined holds. */
+    private void takeConfiguration(RaftConfiguration configuration) {
+        Map<String, String> all = GroupMachine.membersOf(configuration);
+        if (configuration.getPreviousPeers().isEmpty() && all.containsKey(self)) {
+            takeMembers(all);
+        }
+    }
+
+    /**
+     * Raft's server for the group closes itself when it finds that this member was removed, and says so afterwards
+     * only: opened again before that, the member would wait for a group that does not count it.
+     */
+    private void awaitReason() {
+        RaftServer.Division its = division;
+        long end = System.nanoTime() + REASON_NANOS_MAX;
+        while (its != null && !its.getInfo().isAlive() && machine.failure() == null && !shipper.isOver()
+                && System.nanoTime() < end) {
+            LockSupport.parkNanos(this, LOOK_NANOS);
+        }
+    }
+
+    static int port(RaftPeer peer) {
         return Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
     }
 
@@ -77,14 +155,31 @@ final class RaftMember implements Member {
     private void reconnect() {
         try {
             for (; !isClosed; Thread.sleep(RECONNECT_MILLIS)) {
-                if (server.getDivision(group.getGroupId()).getInfo().getLeaderId() == null) {
+                RaftServer.Division its = server.getDivision(group.getGroupId());
+                if (its.getInfo().getLeaderId() == null) {
                     group.getPeers().stream().map(RaftPeer::getId).filter(peer -> !peer.equals(server.getId()))
                             .forEach(peer -> Thread.startVirtualThread(
                                     () -> ReconnectingRpc.reconnect(parameters, peer)));
+                    askWhetherRemoved(its.getRaftConf());
                 }
             }
         } catch (IOException | InterruptedException e) {
             // The server is closed.
+        }
+    }
+
+    /**
+     * A member whose part of the log ends with an entry that removes it, or is about to, asks for no votes, so nobody
+     * says that it was removed. It was killed before it could write that down, or the entry did not get a majority.
+     */
+    private void askWhetherRemoved(RaftConfiguration configuration) {
+        boolean isCounted = configuration.getPreviousPeers().isEmpty()
+                && GroupMachine.membersOf(configuration).containsKey(self);
+        if (!isCounted && machine.failure() == null) {
+            Map<String, String> all = RaftTransport.membersOfLeader(group, REMOVAL_WAIT);
+            if (all != null && !all.containsKey(self)) {
+                takeMembers(all);
+            }
         }
     }
 
@@ -95,7 +190,9 @@ final class RaftMember implements Member {
 
     @Override
     public boolean isUsable() {
-        return machine.failure() == null && !shipper.isOver();
+        RaftServer.Division its = division;
+        // Whatever else ends the server's part for the group: it closes itself then.
+        return machine.failure() == null && !shipper.isOver() && (its == null || its.getInfo().isAlive());
     }
 
     @Override
@@ -129,8 +226,9 @@ final class RaftMember implements Member {
 
     private long ask() {
         long asked = System.nanoTime();
+        RaftClient its = client;
         try {
-            RaftClientReply reply = client.io().sendReadOnly(Message.EMPTY);
+            RaftClientReply reply = its.io().sendReadOnly(Message.EMPTY);
             if (!reply.isSuccess()) {
                 throw new StorageReadFailure("no leader of the group of " + self + " answers", reply.getException());
             }
@@ -138,6 +236,10 @@ final class RaftMember implements Member {
             fresh = new Fresh(asked, number);
             return number;
         } catch (IOException e) {
+            if (its != client) {
+                // Closed meanwhile, as the members have changed.
+                return ask();
+            }
             throw new StorageReadFailure("no leader of the group of " + self + " answers: " + e.getMessage(), e);
         }
     }
@@ -158,8 +260,10 @@ final class RaftMember implements Member {
             return;
         }
         isClosed = true;
+        awaitReason();
         try {
             shipper.close();
+            keeper.close();
             client.close();
             server.close();
             shipper.join();

@@ -7,6 +7,7 @@ import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
 /** How a member's Raft server is set up, and why. */
@@ -21,9 +22,14 @@ final class RaftSettings {
     /** Pauses before a leader tries a member again that cannot be reached. Ratis' own grow to 5 s. */
     private static final String RETRY_PAUSES = "1ms,10, 100ms,100, 500ms,1000000";
 
+    private static final long SEGMENT_BYTES_MAX = 8 << 20;
+    private static final int SEGMENTS = 4;
+    private static final int CHUNK_BYTES = 4 << 20;
+    private static final int COPY_MILLIS_MAX = 60_000;
+
     private RaftSettings() {}
 
-    static RaftProperties of(Path log, int port) {
+    static RaftProperties of(Path log, int port, long logBytes) {
         RaftProperties properties = new RaftProperties();
         RaftConfigKeys.Rpc.setType(properties, new ReconnectingRpc());
         RaftServerConfigKeys.setStorageDir(properties, List.of(log.toFile()));
@@ -33,6 +39,17 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRY_PAUSES);
         // Batches under way would wait for each other.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
+        // A follower would write an entry only when the one before it is on disk, and by way of two more threads.
+        RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
+        // What is cut off is whole segments; those of the default are half as long as all that is kept.
+        long segment = Math.min(SEGMENT_BYTES_MAX, logBytes / SEGMENTS);
+        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
+        RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf(segment / 2));
+        RaftServerConfigKeys.Log.setPurgeGap(properties, 1);
+        RaftServerConfigKeys.Log.Appender.setSnapshotChunkSizeMax(properties, SizeInBytes.valueOf(CHUNK_BYTES));
+        GrpcConfigKeys.Server.setInstallSnapshotRequestTimeout(properties, millis(COPY_MILLIS_MAX));
+        // How long a member that is added may be silent: it writes the store meanwhile.
+        RaftServerConfigKeys.setStagingTimeout(properties, millis(COPY_MILLIS_MAX));
         // An entry for each commit of an entry, otherwise.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
         RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);

@@ -6,7 +6,11 @@ import dev.norn.sas.Member;
 import dev.norn.sas.MemberStatus;
 import dev.norn.sas.MemberStatus.Role;
 import dev.norn.sas.Store;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.store.memory.StoreFiles;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -27,14 +31,13 @@ import org.apache.ratis.util.TimeDuration;
 
 /** Groups by Raft: what {@link Store#open(java.nio.file.Path, Group)} finds as a service. */
 public final class RaftTransport implements GroupTransport {
-    /** A member that is well answers in milliseconds. */
-    private static final long STATUS_MILLIS_MAX = 2_000;
     /** A member that was just opened knows of no entry that is committed. */
     private static final long NOTHING_COMMITTED = -1;
 
     @Override
-    public Member connect(Store store, UUID id, Group group, Opening opening) throws IOException {
-        RaftMember member = new RaftMember(store, raftGroup(id, group.members()), group, opening);
+    public Member connect(Store store, UUID id, Group group, Opening opening, MembersKeeper keeper)
+            throws IOException {
+        RaftMember member = new RaftMember(store, raftGroup(id, group.members()), group, opening, keeper);
         try {
             member.start();
             return member;
@@ -44,19 +47,37 @@ public final class RaftTransport implements GroupTransport {
         }
     }
 
-    private static RaftGroup raftGroup(UUID id, Map<String, String> members) {
+    @Override
+    public Path received(UUID id, Group group) {
+        try {
+            return new SnapshotFiles(group.log(), id).received();
+        } catch (IOException e) {
+            throw new StorageReadFailure("cannot read the group's log " + group.log() + ": " + StoreFiles.reason(e), e);
+        }
+    }
+
+    @Override
+    public void join(Path directory, Group group) throws IOException {
+        NewMember.join(directory, group);
+    }
+
+    @Override
+    public void remove(UUID id, Map<String, String> members, String name) {
+        NewMember.remove(raftGroup(id, members), name);
+    }
+
+    static RaftGroup raftGroup(UUID id, Map<String, String> members) {
         return RaftGroup.valueOf(RaftGroupId.valueOf(id), members.entrySet().stream()
                 .map(one -> RaftPeer.newBuilder().setId(one.getKey()).setAddress(one.getValue()).build()).toList());
     }
 
     @Override
-    public List<MemberStatus> status(UUID id, Map<String, String> members) {
-        RaftGroup group = raftGroup(id, members);
-        Map<String, CompletableFuture<GroupMachine.Answer>> asked = new TreeMap<>();
-        for (String name : members.keySet()) {
-            CompletableFuture<GroupMachine.Answer> answer = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().name("sas-status").start(() -> ask(group, name, answer));
-            asked.put(name, answer.orTimeout(STATUS_MILLIS_MAX, TimeUnit.MILLISECONDS).exceptionally(e -> null));
+    public List<MemberStatus> status(UUID id, Map<String, String> members, Duration wait) {
+        Map<String, CompletableFuture<GroupMachine.Answer>> asked = ask(raftGroup(id, members), wait);
+        Map<String, String> now = membersOfLeader(asked);
+        if (now != null && !now.equals(members)) {
+            // One was added or removed since these were written down.
+            return status(id, now, wait);
         }
         long acknowledged = asked.values().stream().map(CompletableFuture::join)
                 .filter(answer -> answer != null && answer.role() == Role.LEADER)
@@ -66,16 +87,41 @@ public final class RaftTransport implements GroupTransport {
                 .toList();
     }
 
+    /** Asks all members at once. An answer that does not come is null. */
+    private static Map<String, CompletableFuture<GroupMachine.Answer>> ask(RaftGroup group, Duration wait) {
+        Map<String, CompletableFuture<GroupMachine.Answer>> asked = new TreeMap<>();
+        for (RaftPeer peer : group.getPeers()) {
+            CompletableFuture<GroupMachine.Answer> answer = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().name("sas-status")
+                    .start(() -> ask(group, peer.getId().toString(), wait, answer));
+            asked.put(peer.getId().toString(),
+                    answer.orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS).exceptionally(e -> null));
+        }
+        return asked;
+    }
+
+    /** Who counts, as the leader says; null if none answers. Those that are being removed count. */
+    static Map<String, String> membersOfLeader(RaftGroup group, Duration wait) {
+        return membersOfLeader(ask(group, wait));
+    }
+
+    private static Map<String, String> membersOfLeader(Map<String, CompletableFuture<GroupMachine.Answer>> asked) {
+        return asked.values().stream().map(CompletableFuture::join)
+                .filter(answer -> answer != null && answer.role() == Role.LEADER).findFirst()
+                .map(GroupMachine.Answer::members).orElse(null);
+    }
+
     private static MemberStatus status(String name, String address, GroupMachine.Answer answer, long acknowledged) {
         return answer == null ? MemberStatus.unreachable(name, address)
                 : new MemberStatus(name, address, answer.role(), answer.term(), answer.applied(), answer.number(),
                         acknowledged < 0 ? -1 : Math.max(0, acknowledged - answer.number()));
     }
 
-    private static void ask(RaftGroup group, String name, CompletableFuture<GroupMachine.Answer> answer) {
+    private static void ask(RaftGroup group, String name, Duration wait,
+            CompletableFuture<GroupMachine.Answer> answer) {
         RaftProperties properties = new RaftProperties();
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties,
-                TimeDuration.valueOf(STATUS_MILLIS_MAX, TimeUnit.MILLISECONDS));
+                TimeDuration.valueOf(wait.toMillis(), TimeUnit.MILLISECONDS));
         try (RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(group)
                 .setRetryPolicy(RetryPolicies.noRetry()).build()) {
             RaftClientReply reply = client.io().sendStaleRead(Message.EMPTY, NOTHING_COMMITTED,

@@ -8,6 +8,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
@@ -32,6 +33,7 @@ final class Shipper implements GroupMachine.Sending {
     private final RaftGroupId group;
     private final ClientId client = ClientId.randomId();
     private RaftServer server;
+    private RaftServer.Division division;
     private Thread thread;
     private volatile long epoch;
     private volatile boolean isClosed;
@@ -102,14 +104,17 @@ final class Shipper implements GroupMachine.Sending {
             if (its == null) {
                 return;
             }
-            RaftServer.Division division = its.getDivision(group);
+            division = its.getDivision(group);
             epoch = division.getInfo().getCurrentTerm();
             if (isClosed || !begin(ReplicaStore.beginning(epoch)) || !replica.isLeader()) {
                 return;
             }
             while (!isClosed && replica.isLeader()) {
+                underWay.acquire();
                 RecordBatch batch = replica.next(BATCH_BYTES, IDLE_NANOS);
-                if (batch != null) {
+                if (batch == null) {
+                    underWay.release();
+                } else {
                     send(batch);
                 }
             }
@@ -145,9 +150,8 @@ final class Shipper implements GroupMachine.Sending {
         return reply != null && reply.isSuccess();
     }
 
-    /** Sends a batch once fewer than the most are under way. If one fails, no more are sent. */
-    private void send(RecordBatch batch) throws IOException, InterruptedException {
-        underWay.acquire();
+    /** Sends a batch. If one fails, no more are sent. */
+    private void send(RecordBatch batch) throws IOException {
         if (isClosed) {
             return;
         }
@@ -161,13 +165,15 @@ final class Shipper implements GroupMachine.Sending {
 
     /**
      * When this returns, the batch is the last one in the server's log, or its reply says already that it is not there.
-     * The reply is null if it is unknown what becomes of the batch.
+     * The reply is null if it is unknown what becomes of the batch. The server itself would hand the request to another
+     * thread and wait for it; its part for the group does not.
      */
     private CompletableFuture<RaftClientReply> submit(RecordBatch batch) throws IOException {
         RaftClientRequest request = RaftClientRequest.newBuilder().setClientId(client).setServerId(server.getId())
                 .setGroupId(group).setCallId(++calls).setType(RaftClientRequest.writeRequestType())
                 .setMessage(Message.valueOf(ByteString.copyFrom(batch.encode()))).build();
-        return server.submitClientRequestAsync(request).orTimeout(BATCH_MILLIS_MAX, TimeUnit.MILLISECONDS)
+        return ((RaftClientAsynchronousProtocol) division).submitClientRequestAsync(request)
+                .orTimeout(BATCH_MILLIS_MAX, TimeUnit.MILLISECONDS)
                 .exceptionally(e -> null);
     }
 }

@@ -7,20 +7,31 @@ import dev.norn.sas.Transaction;
 import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.SASException;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Collectors;
 
 /**
- * A member with clients, each of which counts wherever it leads: {@code DIRECTORY NAME PEERS CLIENTS}. Says each count
- * that is acknowledged, and each whose outcome is unknown. From its input: {@code stop} ends the clients,
- * {@code number} says the member's number, {@code describe N} the state with at least that number,
- * {@code outcome EPOCH NUMBER}, {@code fresh} a fresh read.
+ * A member with clients, each of which counts wherever it leads, and one that reads, if there are any: {@code DIRECTORY
+ * NAME PEERS CLIENTS LOGBYTES}. Says each count that is acknowledged, with the total that it has seen and when it began
+ * and ended, each whose outcome is unknown, and the total of each fresh read. From its input: {@code stop} ends the
+ * clients, {@code number} says the member's number, {@code describe N} the state with at least that number, {@code
+ * outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code bench CLIENTS SECONDS} how
+ * many additions to accounts are acknowledged meanwhile, and how long each took, in microseconds.
  */
 public final class MemberProgram {
+    private static final long READ_MILLIS = 20;
+    private static final long RETRY_MILLIS = 5;
+    private static final List<Thread> CLIENTS = new ArrayList<>();
     private static final AtomicLong NAMES = new AtomicLong();
     private static final ReentrantReadWriteLock OPEN = new ReentrantReadWriteLock();
     private static volatile boolean isStopped;
@@ -29,6 +40,7 @@ public final class MemberProgram {
     private static Path directory;
     private static String name;
     private static final Map<String, String> PEERS = new TreeMap<>();
+    private static long logBytes;
 
     private MemberProgram() {}
 
@@ -38,15 +50,33 @@ public final class MemberProgram {
         for (String peer : arguments[2].split(",")) {
             PEERS.put(peer.split("=")[0], peer.split("=")[1]);
         }
+        logBytes = Long.parseLong(arguments[4]);
         open();
-        for (int i = 0; i < Integer.parseInt(arguments[3]); i++) {
-            Thread.ofPlatform().daemon().start(MemberProgram::runClient);
+        int clients = Integer.parseInt(arguments[3]);
+        for (int i = 0; i < clients; i++) {
+            CLIENTS.add(Thread.ofPlatform().daemon().start(MemberProgram::runClient));
+        }
+        if (clients > 0) {
+            // Each of its reads has the leader ask a majority, which additions to accounts would be measured with.
+            Thread.ofPlatform().daemon().start(MemberProgram::runReader);
         }
         Thread.ofPlatform().daemon().start(MemberProgram::reopenWhenLost);
         var input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
-            String asked = line;
-            Thread.ofPlatform().daemon().start(() -> say(answer(asked.split(" "))));
+            String[] asked = line.split(" ");
+            Thread.ofPlatform().daemon().start(() -> answerOnce(asked));
+        }
+    }
+
+    private static void answerOnce(String[] asked) {
+        try {
+            say(switch (asked[0]) {
+                case "stop" -> stop();
+                case "bench" -> "bench " + bench(Integer.parseInt(asked[1]), Integer.parseInt(asked[2]));
+                default -> answer(asked);
+            });
+        } catch (InterruptedException | RuntimeException e) {
+            say("failed " + e);
         }
     }
 
@@ -56,36 +86,57 @@ public final class MemberProgram {
     }
 
     private static void open() throws Exception {
-        store = Store.open(directory.resolve("store"), new Group(name, PEERS));
+        store = Store.open(directory.resolve("store"), new Group(name, PEERS).withLogBytes(logBytes));
         member = store.member();
         say("open");
     }
 
+    /** Asks again while the member cannot answer. It may have to be opened again first: nothing waits in the lock. */
     private static String answer(String[] asked) {
-        OPEN.readLock().lock();
+        String before = null;
         try {
-            return switch (asked[0]) {
-                case "stop" -> {
-                    isStopped = true;
-                    yield "stopped";
-                }
-                case "number" -> "number " + member.number();
-                case "describe" -> {
-                    while (member.number() < Long.parseLong(asked[1])) {
-                        Thread.sleep(5);
+            for (;; Thread.sleep(RETRY_MILLIS)) {
+                OPEN.readLock().lock();
+                try {
+                    String said = member.isUsable() ? tryToAnswer(asked) : null;
+                    if (said != null) {
+                        return said;
                     }
-                    yield "state " + Transaction.read(() -> store.root("tallies", Tallies.class).describe());
+                } catch (SASException e) {
+                    String reason = e + (e.getCause() == null ? "" : ", since " + e.getCause());
+                    if (!reason.equals(before)) {
+                        System.err.println(String.join(" ", asked) + ": " + reason);
+                    }
+                    before = reason;
+                } finally {
+                    OPEN.readLock().unlock();
                 }
-                case "outcome" ->
-                    "outcome " + member.outcome(Long.parseLong(asked[1]), Long.parseLong(asked[2]));
-                default -> "fresh "
-                        + member.readFresh(() -> store.root("tallies", Tallies.class).describe());
-            };
+            }
         } catch (InterruptedException | RuntimeException e) {
             return "failed " + e;
-        } finally {
-            OPEN.readLock().unlock();
         }
+    }
+
+    /** Null if there is no answer yet. */
+    private static String tryToAnswer(String[] asked) {
+        return switch (asked[0]) {
+            case "number" -> "number " + member.number();
+            case "describe" -> member.number() < Long.parseLong(asked[1]) ? null
+                    : "state " + Transaction.read(() -> store.root("tallies", Tallies.class).describe());
+            case "outcome" -> "outcome " + member.outcome(Long.parseLong(asked[1]), Long.parseLong(asked[2]));
+            case "leads" -> "leads " + member.isLeader();
+            case "sum" -> "sum " + member.readFresh(() -> store.root("accounts", Accounts.class).sum());
+            default -> "fresh " + member.readFresh(() -> store.root("tallies", Tallies.class).describe());
+        };
+    }
+
+    /** Returns when all clients have ended. */
+    private static String stop() throws InterruptedException {
+        isStopped = true;
+        for (Thread client : CLIENTS) {
+            client.join();
+        }
+        return "stopped";
     }
 
     /** A client whose outcome is unknown goes on under another name. */
@@ -106,7 +157,7 @@ public final class MemberProgram {
                 String its = client;
                 long start = System.nanoTime();
                 long total = Transaction.call(() -> store.root("tallies", Tallies.class).count(its));
-                say("ack " + client + " " + ++count + " " + total + " " + (System.nanoTime() - start));
+                say("ack " + client + " " + ++count + " " + total + " " + start + " " + System.nanoTime());
             } catch (OutcomeUnknown e) {
                 say("unknown " + client + " " + (count + 1) + " " + e.epoch() + " " + e.number());
                 client = null;
@@ -118,6 +169,66 @@ public final class MemberProgram {
         }
     }
 
+    /** Reads the total fresh, at any member. */
+    private static void runReader() {
+        while (!isStopped) {
+            OPEN.readLock().lock();
+            try {
+                Thread.sleep(READ_MILLIS);
+                long start = System.nanoTime();
+                long total = member.readFresh(() -> store.root("tallies", Tallies.class).total());
+                say("read " + total + " " + start + " " + System.nanoTime());
+            } catch (InterruptedException | SASException e) {
+                // No leader answers, or the member is to be opened again.
+            } finally {
+                OPEN.readLock().unlock();
+            }
+        }
+    }
+
+    private static String bench(int clients, int seconds) throws InterruptedException {
+        Accounts accounts = Transaction.<Accounts, RuntimeException>read(() -> store.root("accounts", Accounts.class));
+        int size = Transaction.<Integer, RuntimeException>read(accounts::size);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        List<List<Long>> micros = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            List<Long> its = new ArrayList<>();
+            micros.add(its);
+            threads.add(Thread.ofPlatform().daemon().start(() -> add(accounts, size, end, its)));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        return micros.stream().flatMap(List::stream).map(Object::toString).collect(Collectors.joining(","));
+    }
+
+    private static void add(Accounts accounts, int size, long end, List<Long> micros) {
+        for (long start = System.nanoTime(); start < end;) {
+            int account = ThreadLocalRandom.current().nextInt(size);
+            Transaction.run(() -> accounts.add(account, 1));
+            long now = System.nanoTime();
+            micros.add((now - start) / 1000);
+            start = now;
+        }
+    }
+
+    /** While there is no room on the disk, it fails. */
+    private static void reopen() throws Exception {
+        for (;;) {
+            try {
+                if (Store.isOpen()) {
+                    Store.current().close();
+                }
+                open();
+                return;
+            } catch (SASException | IOException e) {
+                System.err.println("opens again: " + e);
+                Thread.sleep(200);
+            }
+        }
+    }
+
     private static void reopenWhenLost() {
         try {
             for (;;) {
@@ -125,8 +236,7 @@ public final class MemberProgram {
                 if (!member.isUsable()) {
                     OPEN.writeLock().lock();
                     try {
-                        store.close();
-                        open();
+                        reopen();
                     } finally {
                         OPEN.writeLock().unlock();
                     }

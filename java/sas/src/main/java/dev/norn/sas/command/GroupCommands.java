@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code sas found} and {@code sas status}: groups of members with the same store. */
+/** {@code sas found}, {@code join}, {@code remove} and {@code status}: groups of members with the same store. */
 final class GroupCommands {
     /** Kept, since a logger that nobody has forgets its level. */
     private static final Logger RATIS = Logger.getLogger("org.apache.ratis");
@@ -72,6 +72,55 @@ final class GroupCommands {
         }
     }
 
+    @Command(name = "join", description = {"Make a new member of a group that runs, in the new directory STORE: "
+            + "it gets a copy of the store from the leader. `sas server STORE` opens it then; do so soon, as the group "
+            + "counts it.",
+        "A member that has lost its disk is removed with `sas remove`, and another one joins under another name."})
+    static final class Join extends SasCommand.OnStore {
+        @picocli.CommandLine.Mixin
+        private Members members;
+        @Option(names = "--self", paramLabel = "NAME", required = true,
+                description = "the new member's name, which no member ever had")
+        private String self;
+        @Option(names = "--group-log", paramLabel = "DIRECTORY",
+                description = "the member's part of the group's log (default: STORE.raft)")
+        private Path groupLog;
+
+        @Override
+        public Integer call() {
+            if (!members.isGiven()) {
+                throw new SASException("name the members of the group, and the new one, with --group");
+            }
+            Group.join(directory(), new Group(self, members.of(directory()), groupLog));
+            return 0;
+        }
+
+        @Override
+        int run(Store store) {
+            return 0;
+        }
+    }
+
+    @Command(name = "remove", description = "Remove a member from the group of STORE, also one that does not answer. "
+            + "It is not counted any more, and its store not opened any more.")
+    static final class Remove extends SasCommand.OnStore {
+        @Parameters(index = "1", paramLabel = "NAME", description = "the member")
+        private String name;
+        @picocli.CommandLine.Mixin
+        private Members members;
+
+        @Override
+        public Integer call() {
+            Group.remove(directory(), members.of(directory()), name);
+            return 0;
+        }
+
+        @Override
+        int run(Store store) {
+            return 0;
+        }
+    }
+
     @Command(name = "status", description = {"Show the members of the store's group: role, term of the last election, "
             + "index of the last entry of the group's log that the store has taken, number of the last transaction, "
             + "and lag: how many acknowledged transactions the member has not.",
@@ -81,10 +130,14 @@ final class GroupCommands {
 
         @picocli.CommandLine.Mixin
         private Members members;
+        @Option(names = "--wait-seconds", paramLabel = "SECONDS", defaultValue = "5",
+                description = "how long to wait for a member that does not answer (default: ${DEFAULT-VALUE})")
+        private int waitSeconds;
 
         @Override
         public Integer call() {
-            List<MemberStatus> all = Group.status(directory(), members.of(directory()));
+            List<MemberStatus> all = Group.status(directory(), members.of(directory()),
+                    java.time.Duration.ofSeconds(waitSeconds));
             print(String.format(ROW, "member", "role", "term", "applied", "number", "lag", "address"));
             all.forEach(one -> print(String.format(ROW, one.name(),
                     one.role().name().toLowerCase(java.util.Locale.ROOT), count(one.term()), count(one.applied()),

@@ -25,8 +25,9 @@ import picocli.CommandLine;
         versionProvider = Version.class, description = "Java objects in a persistent store.",
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class,
                 SasCommand.Check.class, DestroysCommand.class, SasCommand.Recover.class, SasCommand.Backup.class,
-                ConvertCommand.class, ServerCommand.class, GroupCommands.Found.class, GroupCommands.Status.class,
-                SasCommand.Transform.class, CommandLine.HelpCommand.class})
+                ConvertCommand.class, ServerCommand.class, GroupCommands.Found.class, GroupCommands.Join.class,
+                GroupCommands.Remove.class, GroupCommands.Status.class, SasCommand.Transform.class,
+                CommandLine.HelpCommand.class})
 public final class SasCommand {
     private SasCommand() {}
 

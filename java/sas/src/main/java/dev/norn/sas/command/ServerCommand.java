@@ -47,6 +47,10 @@ final class ServerCommand extends SasCommand.OnStore {
     @Option(names = "--group-log", paramLabel = "DIRECTORY", description = "the member's part of the group's log "
             + "(default: as it was opened last, or STORE.raft)")
     private Path groupLog;
+    @Option(names = "--group-log-bytes", paramLabel = "BYTES", converter = Bytes.class, defaultValue = "64M",
+            description = "how long the part of the group's log becomes before it is cut off; up to twice as much is "
+                    + "kept (default: ${DEFAULT-VALUE})")
+    private long groupLogBytes;
     private final CountDownLatch interrupted = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -97,7 +101,7 @@ final class ServerCommand extends SasCommand.OnStore {
             throw new SASException("the member " + directory() + " was never opened: name it with --self, "
                     + "and its group with --group");
         }
-        return new Group(self != null ? self : last.self(), members.of(directory()), groupLog);
+        return new Group(self != null ? self : last.self(), members.of(directory()), groupLog, groupLogBytes);
     }
 
     /** A member that has led and does not any more is opened again, once no other program uses its store. */

@@ -99,6 +99,7 @@ public final class Replication {
      * @throws StorageWriteFailure if this store does not lead any more
      */
     public static void awaitAcknowledged(PagePool pool, RedoLog log, long end) {
+        pool.waitQueues().wakeFirst(WaitQueues.SHIP);
         pool.waitQueues().join(WaitQueues.SYNC);
         try {
             for (int looks = 1; Memory.getVolatile(LOG_SYNCED) < end; looks++) {

@@ -30,7 +30,7 @@ public final class StoreFiles {
 
     private StoreFiles() {}
 
-    private static boolean isStores(Path file) {
+    static boolean isStores(Path file) {
         return file.getFileName().toString().matches(NAMES);
     }
 

@@ -18,6 +18,8 @@ public final class WaitQueues {
     public static final long SLOTS = -1;
     /** The key of the threads that wait for a sync of the log. */
     public static final long SYNC = -2;
+    /** The key of the thread that sends a leader's records to its group. */
+    public static final long SHIP = -3;
     /** Room on the stack for joining, so that leaving has it, too. */
     private static final int FRAMES = 8;
 

@@ -12,6 +12,7 @@ import dev.norn.sas.store.memory.MemberFile;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.memory.StoreSettings;
+import dev.norn.sas.store.memory.WaitQueues;
 import dev.norn.sas.store.transaction.Applier;
 import dev.norn.sas.store.transaction.AttachedStore;
 import dev.norn.sas.store.transaction.StoreTransaction;
@@ -43,7 +44,10 @@ import java.util.concurrent.locks.LockSupport;
  * </pre>
  */
 public final class ReplicaStore {
+    /** How often a leader looks for records of other programs, and where no other one is attached. */
     private static final long LOOK_NANOS = 100_000;
+    private static final long LOOK_ALONE_NANOS = 10_000_000;
+    private static final double NEARLY_FULL = 0.9;
     /** The ends of the names of the files that a copy has besides its settings. */
     private static final List<String> COPIED = List.of(".container", StoreFiles.LOG, StoreFiles.UNAPPLIED);
 
@@ -265,14 +269,28 @@ public final class ReplicaStore {
      * bytes. Null if none comes in time, or this member does not lead. Called by one thread.
      */
     public RecordBatch next(long bytesMax, long waitNanos) throws IOException {
-        long end = System.nanoTime() + waitNanos;
-        while (isLeader() && Memory.getVolatile(LOG_TAIL) == Memory.getVolatile(LOG_SHIPPED)) {
-            if (System.nanoTime() > end) {
-                return null;
-            }
-            LockSupport.parkNanos(this, LOOK_NANOS);
+        if (!hasNext()) {
+            awaitNext(waitNanos);
         }
-        return isLeader() ? read(bytesMax) : null;
+        return hasNext() && isLeader() ? read(bytesMax) : null;
+    }
+
+    private static boolean hasNext() {
+        return Memory.getVolatile(LOG_TAIL) != Memory.getVolatile(LOG_SHIPPED);
+    }
+
+    /** Programs of this JVM wake it; what others append is seen by looking again and again. */
+    private void awaitNext(long waitNanos) {
+        long end = System.nanoTime() + waitNanos;
+        boolean isAlone = store.livingProcesses() == 1;
+        store.pages().waitQueues().join(WaitQueues.SHIP);
+        try {
+            while (isLeader() && !hasNext() && System.nanoTime() < end) {
+                LockSupport.parkNanos(this, isAlone ? LOOK_ALONE_NANOS : LOOK_NANOS);
+            }
+        } finally {
+            store.pages().waitQueues().leave(WaitQueues.SHIP);
+        }
     }
 
     private synchronized RecordBatch read(long bytesMax) throws IOException {
@@ -309,6 +327,19 @@ public final class ReplicaStore {
         while (!unacknowledged.isEmpty() && unacknowledged.peek()[0] <= last) {
             Replication.acknowledge(store.pages(), unacknowledged.poll()[1]);
         }
+    }
+
+    /**
+     * Copies the store as of one moment into a new directory, with what is acknowledged then; brings its own files up
+     * to there, too. The copy can become another member.
+     */
+    public void backup(Path copy) throws IOException {
+        store.backup(copy);
+    }
+
+    /** Whether nearly all of the store's log is in use: checkpoints begin long before, so they have failed. */
+    public boolean isNearlyFull() {
+        return store.isLogNearlyFull(NEARLY_FULL);
     }
 
     /** Brings the containers' files up to what is acknowledged: a member that is attached again begins there. */

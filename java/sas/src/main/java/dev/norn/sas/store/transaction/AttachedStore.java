@@ -22,6 +22,7 @@ import dev.norn.sas.store.memory.Attachments;
 import dev.norn.sas.store.memory.Backoff;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.PagePool;
+import dev.norn.sas.store.memory.StoreArchive;
 import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.memory.StoreSettings;
 import dev.norn.sas.store.memory.TransactionSlot;
@@ -88,9 +89,12 @@ public final class AttachedStore {
     /**
      * Attaches to the store of a member of a group, as a follower, with what its containers' files have: the group has
      * the rest. No other program uses the store.
+     *
+     * @param archive what another member has sent, which takes the place of the containers' files; null if nothing.
+     *     Until this returns, it is needed: then it is taken again
      */
-    public static AttachedStore attachReplica(Path directory) {
-        return attach(directory, null, Membership.MEMBER);
+    public static AttachedStore attachReplica(Path directory, Path archive) {
+        return attach(directory, null, new Membership(true, archive));
     }
 
     /**
@@ -132,11 +136,13 @@ public final class AttachedStore {
         }
     }
 
-    /** As what a store is attached to. */
-    private enum Membership { NONE, MEMBER }
+    /** As what a store is attached to: of a group or none, and with the files that another member has sent. */
+    private record Membership(boolean isMember, Path archive) {
+        static final Membership NONE = new Membership(false, null);
+    }
 
     private void attachAlone(Membership membership) throws IOException {
-        boolean isReplica = membership == Membership.MEMBER;
+        boolean isReplica = membership.isMember;
         pages.open();
         boolean isShared = pages.isShared();
         pages.map();
@@ -159,7 +165,7 @@ public final class AttachedStore {
                                     + "as a member; a backup of it can be opened alone"));
         }
         if (isReplica) {
-            rebuildReplica();
+            rebuildReplica(membership.archive);
         } else if (isTrusted && isShared) {
             openSharedLog();
         } else if (isTrusted && !DirectoryReader.hasFileBack(ranges)) {
@@ -238,12 +244,28 @@ public final class AttachedStore {
     }
 
     /** What the log has after the last checkpoint is left out: it may not be acknowledged. The group has what is. */
-    private void rebuildReplica() throws IOException {
+    private void rebuildReplica(Path archive) throws IOException {
+        if (archive != null) {
+            takeFiles(archive);
+        }
         long limit = log.openReplica();
         ranges.clear();
         pages.remake();
         log.restart(limit);
         load();
+    }
+
+    /** Replaces the containers' files. The log of the old ones is of no use any more. */
+    private void takeFiles(Path archive) throws IOException {
+        StoreSettings its = StoreSettings.read(directory);
+        try (var files = Files.list(directory)) {
+            for (Path file : files.filter(one -> one.toString().endsWith(".container") || one.endsWith(StoreFiles.LOG)
+                    || one.endsWith(StoreFiles.UNAPPLIED)).toList()) {
+                Files.delete(file);
+            }
+        }
+        StoreArchive.extract(archive, directory);
+        StoreSettings.read(directory).withPool(its.pool()).write(directory);
     }
 
     private void load() throws IOException {
@@ -469,6 +491,11 @@ public final class AttachedStore {
         } finally {
             slots.release(slot);
         }
+    }
+
+    /** Whether more than a share of the log is in use, and nobody makes room. */
+    public boolean isLogNearlyFull(double share) {
+        return log.isNearlyFull(share);
     }
 
     /** Undoes what dead processes and ended threads left, and {@link #relieve}s the log. */
