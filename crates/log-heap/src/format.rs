@@ -151,8 +151,9 @@ impl Geometry {
     }
 
     /// Granules that `bytes` take.
+    #[inline(never)]
     pub const fn granules(&self, bytes: u32) -> u32 {
-        bytes.div_ceil(self.granule_bytes)
+        (bytes + self.granule_bytes - 1) >> self.granule_bytes.trailing_zeros()
     }
 
     /// The same with this error detection.
@@ -181,6 +182,7 @@ impl Geometry {
     }
 
     /// Granules of a unit after its head.
+    #[inline(never)]
     pub const fn room(&self) -> u32 {
         self.unit_granules - self.head()
     }
@@ -191,6 +193,7 @@ impl Geometry {
     }
 
     /// The unit that contains `granule`.
+    #[inline(never)]
     pub const fn unit_of(&self, granule: Granule) -> EraseUnit {
         EraseUnit((granule.0 / self.unit_granules) as u16)
     }

@@ -70,7 +70,8 @@ impl Moves {
         let at = self.all().iter().position(|(owner, _)| owner.level + 1 == node.level && owner.parent() == node)?;
         let taken = self.list[at];
         self.len -= 1;
-        self.list[at] = self.list[self.len];
+        let (last, entry) = self.list[self.len];
+        self.list[at] = (last, entry);
         Some(taken)
     }
 

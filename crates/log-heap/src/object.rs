@@ -551,7 +551,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
                     false => put_check(chunk, crc),
                 }
             }
-            self.medium().program(sector.offset(start / geometry.granule_bytes), chunk)?;
+            self.medium().program(sector.offset(geometry.granules(start)), chunk)?;
         }
         Ok(sector)
     }

@@ -30,6 +30,8 @@ const EAGER_ON_SMALL_PARTS: u32 = 4;
 const NEW_PER_PLACE: u32 = 8;
 /// Units that are reclaimed for something new while hardly any is free.
 const IN_VAIN: u32 = 8;
+/// The greatest age of a unit: no part opens so many units in its life.
+const AGE_MAX: u32 = 1 << 28;
 /// By how many erases a unit may be behind the most worn one before it is reclaimed for that.
 const WEAR_SPREAD: u32 = 24;
 /// Objects of one leaf for which a new leaf takes no more than a record and a change for each, and the share of a leaf
@@ -198,7 +200,8 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         let units = &mut self.objects.map.space.log.units;
         let (room, newest) = (units.geometry().room(), units.newest());
         let mut erases_max = 0;
-        let mut best: Option<(u64, EraseUnit)> = None;
+        // The benefit and cost of the best unit: the ratio is compared without a division.
+        let mut best: Option<(u64, u64, EraseUnit)> = None;
         let mut least_worn: Option<(u32, EraseUnit)> = None;
         for unit in units.all() {
             let live = units.live_in(unit);
@@ -207,10 +210,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             if units.role(unit) != Role::Filled || live == 0 || live > room {
                 continue;
             }
-            let age = if is_short { 1 } else { u64::from(newest.saturating_sub(head.sequence)) + 1 };
-            let worth = u64::from(room - live) * age * 0x1_0000 / u64::from(live + room / 64);
-            if best.is_none_or(|(most, _)| worth > most) {
-                best = Some((worth, unit));
+            let age = if is_short { 0 } else { newest.saturating_sub(head.sequence).min(AGE_MAX) };
+            let (benefit, cost) = (u64::from(room - live) * u64::from(age + 1), u64::from(live + room / 64));
+            if best.is_none_or(|(most, its_cost, _)| benefit * its_cost > most * cost) {
+                best = Some((benefit, cost, unit));
             }
             if least_worn.is_none_or(|(erases, _)| head.erases < erases) {
                 least_worn = Some((head.erases, unit));
@@ -219,7 +222,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         let behind = least_worn.filter(|(erases, _)| !is_short && erases + WEAR_SPREAD < erases_max);
         Ok(match behind {
             Some((_, unit)) => Some(Victim { unit, is_behind: true }),
-            None => best.map(|(_, unit)| Victim { unit, is_behind: false }),
+            None => best.map(|(_, _, unit)| Victim { unit, is_behind: false }),
         })
     }
 

@@ -197,12 +197,15 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
 
     /// The mean of the erases that are known, rounded down.
     fn erases_mean(&mut self) -> Result<u32, StoreError<D::Error>> {
-        let (mut sum, mut count) = (0, 0);
+        let (mut least, mut above, mut count) = (u32::MAX, 0u32, 0);
         for unit in self.all() {
             if let Some(head) = self.head(unit)? {
-                (sum, count) = (sum + u64::from(head.erases), count + 1);
+                // The sum is that of the least for each unit, and what others have above it.
+                let lower = head.erases.min(least);
+                above = above.saturating_add(head.erases - lower).saturating_add((least - lower).saturating_mul(count));
+                (least, count) = (lower, count + 1);
             }
         }
-        Ok((sum / count.max(1)) as u32)
+        Ok(if count == 0 { 0 } else { least + above / count })
     }
 }
