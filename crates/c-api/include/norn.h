@@ -1080,7 +1080,8 @@ int norn_index_rest(struct norn_index *index);
 // or merges what is sparse. Returns 1 if there was something to do, else 0. Call it when there is time, until it
 // returns 0: the next change then moves one unit at most.
 //
-// Cost: one unit is moved and erased at most.
+// Cost: one unit is moved and erased at most. Where no unit frees much, all that is in use is read, to look for what is
+// sparse: call it after some changes, not after each.
 //
 // Errors: `NORN_ERROR_CORRUPTED`; the device's.
 int norn_index_reclaim_step(struct norn_index *index);

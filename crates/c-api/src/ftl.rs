@@ -138,7 +138,7 @@ pub(crate) fn refusal(error: MountError<NandFailure>, part: &NandPart) -> norn_f
 
 /// Whole words, in which memory is declared.
 const fn rounded(bytes: u32) -> u32 {
-    bytes.div_ceil(4).saturating_mul(4)
+    bytes.saturating_add(3) & !3
 }
 
 /// Bytes of memory that a block device of so many logical pages needs, beside its handle: `NORN_FTL_BYTES` as a

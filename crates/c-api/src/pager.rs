@@ -159,7 +159,7 @@ pub unsafe extern "C" fn norn_pager_write(
 ) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.
     unsafe {
-        start(pager, config, page_buffer_bytes, |handle, given, place| {
+        start(pager, config, Purpose::Write, |handle, given, place| {
             handle.format(given.mark, || match source {
                 Some(call) => written(given, &place, code_bytes, &mut Called { call, context }),
                 None => Failure::new(NORN_ERROR_NULL).shown(),
@@ -202,7 +202,7 @@ fn written(given: Given, place: &Place, code_bytes: u32, source: &mut Called) ->
 pub unsafe extern "C" fn norn_pager_mount(pager: *mut norn_pager, config: *const norn_pager_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.
     unsafe {
-        start(pager, config, cache_bytes, |handle, given, place| {
+        start(pager, config, Purpose::Read, |handle, given, place| {
             handle.mount(given.mark, || opened(given, &place), |_| Ok(()))
         })
     }
@@ -233,13 +233,22 @@ struct Place {
     shape: CacheShape,
 }
 
-fn page_buffer_bytes(config: &norn_pager_config, nand: &norn_nand) -> u32 {
-    let _ = config;
-    MARK_BYTES.saturating_add(nand.page_bytes)
+/// What memory is for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Read,
+    Write,
 }
 
-fn cache_bytes(config: &norn_pager_config, _: &norn_nand) -> u32 {
-    norn_pager_bytes(config.frames, config.cache_page_bytes)
+impl Purpose {
+    /// Bytes of memory, the mark included.
+    fn needed(self, place: &Place, nand: &norn_nand) -> u32 {
+        let bytes = match self {
+            Purpose::Read => place.shape.memory_bytes() as u32,
+            Purpose::Write => nand.page_bytes,
+        };
+        bytes.saturating_add(MARK_BYTES)
+    }
 }
 
 /// Checks what a mount or a write is given, and begins it.
@@ -249,7 +258,7 @@ fn cache_bytes(config: &norn_pager_config, _: &norn_nand) -> u32 {
 unsafe fn start(
     pager: *mut norn_pager,
     config: *const norn_pager_config,
-    needed: fn(&norn_pager_config, &norn_nand) -> u32,
+    purpose: Purpose,
     begin: impl FnOnce(Handle<norn_pager>, Given, Place) -> c_int,
 ) -> c_int {
     // SAFETY: the caller's promise.
@@ -258,7 +267,7 @@ unsafe fn start(
         Err(number) => return number,
     };
     // SAFETY: the caller's promise.
-    match unsafe { parts_of(handle, config, needed) } {
+    match unsafe { parts_of(handle, config, purpose) } {
         Ok((given, place)) => begin(handle, given, place),
         Err(failure) => handle.release(&failure.shown()),
     }
@@ -269,7 +278,7 @@ unsafe fn start(
 unsafe fn parts_of(
     handle: Handle<norn_pager>,
     config: *const norn_pager_config,
-    needed: fn(&norn_pager_config, &norn_nand) -> u32,
+    purpose: Purpose,
 ) -> Result<(Given, Place), Failure> {
     // SAFETY: the caller's promise.
     let config = unsafe { memory::value(config) }?;
@@ -278,7 +287,7 @@ unsafe fn parts_of(
     let place = place_of(config, nand.block_count)?;
     let memory = (config.memory, config.memory_bytes);
     // SAFETY: the same.
-    let given = unsafe { Given::new(handle, config.nand, memory, needed(config, nand)) }?;
+    let given = unsafe { Given::new(handle, config.nand, memory, purpose.needed(&place, nand)) }?;
     Ok((given, place))
 }
 
