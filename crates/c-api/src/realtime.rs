@@ -267,8 +267,14 @@ pub unsafe extern "C" fn norn_realtime_tokens(
     // SAFETY: the header's rules on pointers.
     let wanted = unsafe { tokens_for(config, tasks, task_count) };
     // SAFETY: the same.
-    let done = wanted.and_then(|wanted| Ok(unsafe { Out::new(tokens) }?.set(wanted)));
-    done.map_or_else(Failure::number, |()| NORN_OK as c_int)
+    let told = wanted.and_then(|wanted| Ok((unsafe { Out::new(tokens) }?, wanted)));
+    match told {
+        Ok((tokens, wanted)) => {
+            tokens.set(wanted);
+            NORN_OK as c_int
+        }
+        Err(failure) => failure.number(),
+    }
 }
 
 /// # Safety
