@@ -146,9 +146,9 @@ pub extern "C" fn norn_pager_bytes(frames: u32, cache_page_bytes: u32) -> u32 {
 ///
 /// Cost: an erase for each block, a program and a load for each page of the part.
 ///
-/// Errors: `NORN_ERROR_FULL` if it does not fit, or too many blocks are bad; `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_WIDTH`,
-/// `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; `NORN_ERROR_CORRUPTED` if the part has other bytes
-/// than were programmed; the device's.
+/// Errors: `NORN_ERROR_FULL` if it does not fit, or too many blocks are bad; `NORN_ERROR_UNSUITABLE`,
+/// `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; `NORN_ERROR_CORRUPTED` if the part
+/// has other bytes than were programmed; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_pager_write(
     pager: *mut norn_pager,
@@ -195,9 +195,9 @@ fn written(given: Given, place: &Place, code_bytes: u32, source: &mut Called) ->
 ///
 /// Cost: up to nine loads.
 ///
-/// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of `limit`
-/// bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or
-/// blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
+/// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of
+/// `limit` bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the
+/// frames or blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_pager_mount(pager: *mut norn_pager, config: *const norn_pager_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.
@@ -315,11 +315,11 @@ pub unsafe extern "C" fn norn_pager_unmount(pager: *mut norn_pager) -> c_int {
 
 /// Copies `bytes` bytes of the image from `address` on into `buffer`: one, or a run that crosses cache pages.
 ///
-/// Cost: a look-up for each cache page; for one that is not in the cache, a load and the transfer of up to a page of the
-/// part, without the load if its register is still before it.
+/// Cost: a look-up for each cache page; for one that is not in the cache, a load and the transfer of up to a page of
+/// the part, without the load if its register is still before it.
 ///
-/// Errors: `NORN_ERROR_RANGE`, nothing is copied then; `NORN_ERROR_UNREADABLE`; the device's, after which the call may be
-/// repeated.
+/// Errors: `NORN_ERROR_RANGE`, nothing is copied then; `NORN_ERROR_UNREADABLE`; the device's, after which the call may
+/// be repeated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_pager_read(
     pager: *mut norn_pager,
@@ -331,8 +331,8 @@ pub unsafe extern "C" fn norn_pager_read(
     unsafe { on(pager, |pager| Ok(pager.read(CodeAddress(address), memory::lent_mut(buffer, bytes)?)?)) }
 }
 
-/// Finds the bytes from `address` to the end of its cache page or of the image: `*code` leads to `*bytes` of them in the
-/// cache, until the next call on this handle. An interpreter executes from there.
+/// Finds the bytes from `address` to the end of its cache page or of the image: `*code` leads to `*bytes` of them in
+/// the cache, until the next call on this handle. An interpreter executes from there.
 ///
 /// Cost: as `norn_pager_read` of one byte, without the copy.
 ///

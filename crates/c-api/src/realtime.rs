@@ -235,8 +235,8 @@ fn numbered(task: norn_task_id) -> Result<TaskHandle, Failure> {
     if task == 0 { Err(NORN_ERROR_NO_TASK.into()) } else { Ok(TaskHandle::from_bits(task)) }
 }
 
-/// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it is
-/// beyond that, or `times` is NULL, so that no such task is admitted.
+/// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it
+/// is beyond that, or `times` is NULL, so that no such task is admitted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_task_cost_us(
     cpu_us: u64,
