@@ -210,8 +210,8 @@ enum norn_error {
     NORN_ERROR_GEOMETRY = -7,
     // `struct norn_nor` or `struct norn_nand` describes no possible part.
     NORN_ERROR_PART = -8,
-    // A possible part that cannot be used so: too few units or blocks, units or pages that are too small, or words that
-    // are programmed once where an index needs more.
+    // A possible part that cannot be used so: too few units or blocks, units or pages that are too small, or words
+    // that are programmed once where an index needs more.
     NORN_ERROR_UNSUITABLE = -9,
     // The memory given is too small; `limit` of the failure is the bytes needed.
     NORN_ERROR_MEMORY = -10,
@@ -229,11 +229,11 @@ enum norn_error {
     NORN_ERROR_MEMORY_TAKEN = -16,
     // The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
     NORN_ERROR_STALE = -17,
-    // A number past the last one of a field, an element, a page, a byte of code, or a choice; `limit` is how many there
-    // are.
+    // A number past the last one of a field, an element, a page, a byte of code, or a choice; `limit` is how many
+    // there are.
     NORN_ERROR_RANGE = -18,
-    // A number of bytes that is not the width of the field or element, or whole pages, which is `limit`; or of a key or
-    // value that is none or more than `limit`.
+    // A number of bytes that is not the width of the field or element, or whole pages, which is `limit`; or of a key
+    // or value that is none or more than `limit`.
     NORN_ERROR_WIDTH = -19,
     // An object where an array is needed, or the other way round.
     NORN_ERROR_KIND = -20,
@@ -268,7 +268,8 @@ enum norn_error {
     // A page has more wrong bits than its code corrects; `address` of the failure is the logical page, or the code
     // address.
     NORN_ERROR_UNREADABLE = -35,
-    // The task, or what has no deadline, has no token left: it writes more than it declared, or the guarantee was lost.
+    // The task, or what has no deadline, has no token left: it writes more than it declared, or the guarantee was
+    // lost.
     NORN_ERROR_NO_TOKEN = -36,
     // No task has this number, or it has left.
     NORN_ERROR_NO_TASK = -37,
@@ -469,7 +470,8 @@ struct norn_nand_piece {
     const void *data;
 };
 
-// A NAND flash part of one bit a cell (SLC), or a range of whole blocks of one: what it is, and functions that reach it.
+// A NAND flash part of one bit a cell (SLC), or a range of whole blocks of one: what it is, and functions that reach
+// it.
 //
 // A page is loaded into the part's register, and bytes are fetched from there; a page is programmed whole, with its
 // out-of-band area. Pages are numbered over the whole part: page 0 of block 2 has the number 2 * `pages_per_block`.
@@ -544,7 +546,8 @@ struct norn_ftl_config {
     void *memory;
     // Its bytes: as `norn_ftl_bytes` returns, or `NORN_FTL_BYTES`.
     size_t memory_bytes;
-    // For a format, the logical pages: up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at 100 %.
+    // For a format, the logical pages: up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at 100
+    // %.
     uint32_t logical_pages;
 };
 
@@ -1080,7 +1083,8 @@ int norn_index_rest(struct norn_index *index);
 // or merges what is sparse. Returns 1 if there was something to do, else 0. Call it when there is time, until it
 // returns 0: the next change then moves one unit at most.
 //
-// Cost: one unit is moved and erased at most.
+// Cost: one unit is moved and erased at most. Where no unit frees much, all that is in use is read, to look for what
+// is sparse: call it after some changes, not after each.
 //
 // Errors: `NORN_ERROR_CORRUPTED`; the device's.
 int norn_index_reclaim_step(struct norn_index *index);
@@ -1231,25 +1235,22 @@ int norn_ftl_mount(struct norn_ftl *ftl, const struct norn_ftl_config *config);
 // Errors: the device's. Of a halted device, and of one whose memory another took, nothing is written.
 int norn_ftl_unmount(struct norn_ftl *ftl);
 
-// Reads pages from logical page `page` on into `buffer`; `bytes` are whole pages. What was never written or was trimmed
-// reads as zeros.
+// Reads pages from logical page `page` on into `buffer`; `bytes` are whole pages. What was never written or was
+// trimmed reads as zeros.
 //
 // Cost: a load for each page that was written.
 //
 // Errors: `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; `NORN_ERROR_UNREADABLE`, those before it are read; the device's.
 int norn_ftl_read(struct norn_ftl *ftl, uint32_t page, void *buffer, size_t bytes);
 
-// Writes pages from logical page `page` on: `bytes` are whole pages. Each is its old or its new value whatever happens,
-// and durable before the next one is written.
+// Writes pages from logical page `page` on: `bytes` are whole pages. Each is its old or its new value whatever
+// happens, and durable before the next one is written.
 //
 // Cost of a page: a program, what collection copies and erases for it, and a share of a page of the checkpoint.
 //
-// Errors: `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; `NORN_ERROR_FULL` if too many blocks have gone bad; the device's. Pages
-// before the failure are written.
-int norn_ftl_write(struct norn_ftl *ftl,
-                   uint32_t page,
-                   const void *data,
-                   size_t bytes);
+// Errors: `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; `NORN_ERROR_FULL` if too many blocks have gone bad; the device's.
+// Pages before the failure are written.
+int norn_ftl_write(struct norn_ftl *ftl, uint32_t page, const void *data, size_t bytes);
 
 // Forgets pages, which read as zeros from now on, and after a loss of power once `norn_ftl_sync` has returned.
 //
@@ -1266,8 +1267,8 @@ int norn_ftl_trim(struct norn_ftl *ftl, uint32_t page, uint32_t page_count);
 int norn_ftl_sync(struct norn_ftl *ftl);
 
 // Collects ahead of time: one step of recycling a block in which at least `dead_pages_least` pages are dead. Returns 1
-// if there was such a block, else 0. Call it when there is time, until it returns 0. A write between two steps gives up
-// the block; what was copied stays so.
+// if there was such a block, else 0. Call it when there is time, until it returns 0. A write between two steps gives
+// up the block; what was copied stays so.
 //
 // Cost: one copy, that is a load and a program, or one erase; a program more at times.
 //
@@ -1298,8 +1299,8 @@ int norn_ftl_check(struct norn_ftl *ftl, norn_report report, void *context);
 // What is known of the last call that failed on this handle: as `norn_heap_failure`.
 int norn_ftl_failure(const struct norn_ftl *ftl, struct norn_failure *failure);
 
-// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it is
-// beyond that, or `times` is NULL, so that no such task is admitted.
+// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it
+// is beyond that, or `times` is NULL, so that no such task is admitted.
 uint64_t norn_task_cost_us(uint64_t cpu_us, uint32_t reads, uint32_t writes, const struct norn_operation_times *times);
 
 // The tokens that a set of tasks takes, with those of the checkpoint and of what has no deadline. `tokens` of the
@@ -1430,9 +1431,9 @@ uint32_t norn_pager_bytes(uint32_t frames, uint32_t cache_page_bytes);
 //
 // Cost: an erase for each block, a program and a load for each page of the part.
 //
-// Errors: `NORN_ERROR_FULL` if it does not fit, or too many blocks are bad; `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_WIDTH`,
-// `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; `NORN_ERROR_CORRUPTED` if the part has other bytes
-// than were programmed; the device's.
+// Errors: `NORN_ERROR_FULL` if it does not fit, or too many blocks are bad; `NORN_ERROR_UNSUITABLE`,
+// `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; `NORN_ERROR_CORRUPTED` if the part
+// has other bytes than were programmed; the device's.
 int norn_pager_write(struct norn_pager *pager,
                      const struct norn_pager_config *config,
                      uint32_t code_bytes,
@@ -1443,9 +1444,9 @@ int norn_pager_write(struct norn_pager *pager,
 //
 // Cost: up to nine loads.
 //
-// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of `limit`
-// bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or
-// blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
+// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of
+// `limit` bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the
+// frames or blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
 int norn_pager_mount(struct norn_pager *pager, const struct norn_pager_config *config);
 
 // Unmounts; nothing is written.
@@ -1453,18 +1454,15 @@ int norn_pager_unmount(struct norn_pager *pager);
 
 // Copies `bytes` bytes of the image from `address` on into `buffer`: one, or a run that crosses cache pages.
 //
-// Cost: a look-up for each cache page; for one that is not in the cache, a load and the transfer of up to a page of the
-// part, without the load if its register is still before it.
+// Cost: a look-up for each cache page; for one that is not in the cache, a load and the transfer of up to a page of
+// the part, without the load if its register is still before it.
 //
-// Errors: `NORN_ERROR_RANGE`, nothing is copied then; `NORN_ERROR_UNREADABLE`; the device's, after which the call may be
-// repeated.
-int norn_pager_read(struct norn_pager *pager,
-                    uint32_t address,
-                    void *buffer,
-                    size_t bytes);
+// Errors: `NORN_ERROR_RANGE`, nothing is copied then; `NORN_ERROR_UNREADABLE`; the device's, after which the call may
+// be repeated.
+int norn_pager_read(struct norn_pager *pager, uint32_t address, void *buffer, size_t bytes);
 
-// Finds the bytes from `address` to the end of its cache page or of the image: `*code` leads to `*bytes` of them in the
-// cache, until the next call on this handle. An interpreter executes from there.
+// Finds the bytes from `address` to the end of its cache page or of the image: `*code` leads to `*bytes` of them in
+// the cache, until the next call on this handle. An interpreter executes from there.
 //
 // Cost: as `norn_pager_read` of one byte, without the copy.
 //
@@ -1479,9 +1477,9 @@ int norn_pager_tell(struct norn_pager *pager, struct norn_pager_info *info);
 // What is known of the last call that failed on this handle: as `norn_heap_failure`.
 int norn_pager_failure(const struct norn_pager *pager, struct norn_failure *failure);
 
-// Tries every rule that a NOR part has to keep, and calls `report`, which may be NULL, with what became of each. **What
-// the part held is lost.** `memory` has `memory_bytes` bytes of any alignment, `NORN_NOR_CHECK_BYTES` or more. Run it on
-// the board, before anything is kept there.
+// Tries every rule that a NOR part has to keep, and calls `report`, which may be NULL, with what became of each.
+// **What the part held is lost.** `memory` has `memory_bytes` bytes of any alignment, `NORN_NOR_CHECK_BYTES` or more.
+// Run it on the board, before anything is kept there.
 //
 // Cost: an erase of each unit, and some twenty of three of them, which are programmed and read about as often.
 //

@@ -95,9 +95,9 @@ fn number(result: Result<(), Failure>) -> c_int {
     result.map_or_else(Failure::number, |()| NORN_OK as c_int)
 }
 
-/// Tries every rule that a NOR part has to keep, and calls `report`, which may be NULL, with what became of each. **What
-/// the part held is lost.** `memory` has `memory_bytes` bytes of any alignment, `NORN_NOR_CHECK_BYTES` or more. Run it on
-/// the board, before anything is kept there.
+/// Tries every rule that a NOR part has to keep, and calls `report`, which may be NULL, with what became of each.
+/// **What the part held is lost.** `memory` has `memory_bytes` bytes of any alignment, `NORN_NOR_CHECK_BYTES` or more.
+/// Run it on the board, before anything is kept there.
 ///
 /// Cost: an erase of each unit, and some twenty of three of them, which are programmed and read about as often.
 ///

@@ -31,8 +31,8 @@ pub enum norn_error {
     NORN_ERROR_GEOMETRY = -7,
     /// `struct norn_nor` or `struct norn_nand` describes no possible part.
     NORN_ERROR_PART = -8,
-    /// A possible part that cannot be used so: too few units or blocks, units or pages that are too small, or words that
-    /// are programmed once where an index needs more.
+    /// A possible part that cannot be used so: too few units or blocks, units or pages that are too small, or words
+    /// that are programmed once where an index needs more.
     NORN_ERROR_UNSUITABLE = -9,
     /// The memory given is too small; `limit` of the failure is the bytes needed.
     NORN_ERROR_MEMORY = -10,
@@ -50,11 +50,11 @@ pub enum norn_error {
     NORN_ERROR_MEMORY_TAKEN = -16,
     /// The reference names nothing: what it named was deleted, its creation was undone, or it is 0.
     NORN_ERROR_STALE = -17,
-    /// A number past the last one of a field, an element, a page, a byte of code, or a choice; `limit` is how many there
-    /// are.
+    /// A number past the last one of a field, an element, a page, a byte of code, or a choice; `limit` is how many
+    /// there are.
     NORN_ERROR_RANGE = -18,
-    /// A number of bytes that is not the width of the field or element, or whole pages, which is `limit`; or of a key or
-    /// value that is none or more than `limit`.
+    /// A number of bytes that is not the width of the field or element, or whole pages, which is `limit`; or of a key
+    /// or value that is none or more than `limit`.
     NORN_ERROR_WIDTH = -19,
     /// An object where an array is needed, or the other way round.
     NORN_ERROR_KIND = -20,
@@ -89,7 +89,8 @@ pub enum norn_error {
     /// A page has more wrong bits than its code corrects; `address` of the failure is the logical page, or the code
     /// address.
     NORN_ERROR_UNREADABLE = -35,
-    /// The task, or what has no deadline, has no token left: it writes more than it declared, or the guarantee was lost.
+    /// The task, or what has no deadline, has no token left: it writes more than it declared, or the guarantee was
+    /// lost.
     NORN_ERROR_NO_TOKEN = -36,
     /// No task has this number, or it has left.
     NORN_ERROR_NO_TASK = -37,

@@ -40,7 +40,8 @@ pub struct norn_ftl_config {
     pub memory: *mut c_void,
     /// Its bytes: as `norn_ftl_bytes` returns, or `NORN_FTL_BYTES`.
     pub memory_bytes: usize,
-    /// For a format, the logical pages: up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at 100 %.
+    /// For a format, the logical pages: up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at 100
+    /// %.
     pub logical_pages: u32,
 }
 
@@ -138,7 +139,7 @@ pub(crate) fn refusal(error: MountError<NandFailure>, part: &NandPart) -> norn_f
 
 /// Whole words, in which memory is declared.
 const fn rounded(bytes: u32) -> u32 {
-    bytes.div_ceil(4).saturating_mul(4)
+    bytes.saturating_add(3) & !3
 }
 
 /// Bytes of memory that a block device of so many logical pages needs, beside its handle: `NORN_FTL_BYTES` as a
@@ -282,8 +283,8 @@ pub unsafe extern "C" fn norn_ftl_unmount(ftl: *mut norn_ftl) -> c_int {
     unsafe { handle::unmount(ftl, |disk| Ok(disk.undivided().flush()?)) }
 }
 
-/// Reads pages from logical page `page` on into `buffer`; `bytes` are whole pages. What was never written or was trimmed
-/// reads as zeros.
+/// Reads pages from logical page `page` on into `buffer`; `bytes` are whole pages. What was never written or was
+/// trimmed reads as zeros.
 ///
 /// Cost: a load for each page that was written.
 ///
@@ -294,13 +295,13 @@ pub unsafe extern "C" fn norn_ftl_read(ftl: *mut norn_ftl, page: u32, buffer: *m
     unsafe { on(ftl, |disk| Ok(disk.ftl.read(Lba(page), memory::lent_mut(buffer, bytes)?)?)) }
 }
 
-/// Writes pages from logical page `page` on: `bytes` are whole pages. Each is its old or its new value whatever happens,
-/// and durable before the next one is written.
+/// Writes pages from logical page `page` on: `bytes` are whole pages. Each is its old or its new value whatever
+/// happens, and durable before the next one is written.
 ///
 /// Cost of a page: a program, what collection copies and erases for it, and a share of a page of the checkpoint.
 ///
-/// Errors: `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; `NORN_ERROR_FULL` if too many blocks have gone bad; the device's. Pages
-/// before the failure are written.
+/// Errors: `NORN_ERROR_RANGE`, `NORN_ERROR_WIDTH`; `NORN_ERROR_FULL` if too many blocks have gone bad; the device's.
+/// Pages before the failure are written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_ftl_write(ftl: *mut norn_ftl, page: u32, data: *const c_void, bytes: usize) -> c_int {
     // SAFETY: the header's rules on pointers.
@@ -330,8 +331,8 @@ pub unsafe extern "C" fn norn_ftl_sync(ftl: *mut norn_ftl) -> c_int {
 }
 
 /// Collects ahead of time: one step of recycling a block in which at least `dead_pages_least` pages are dead. Returns 1
-/// if there was such a block, else 0. Call it when there is time, until it returns 0. A write between two steps gives up
-/// the block; what was copied stays so.
+/// if there was such a block, else 0. Call it when there is time, until it returns 0. A write between two steps gives
+/// up the block; what was copied stays so.
 ///
 /// Cost: one copy, that is a load and a program, or one erase; a program more at times.
 ///

@@ -206,7 +206,8 @@ pub unsafe extern "C" fn norn_index_rest(index: *mut norn_index) -> c_int {
 /// or merges what is sparse. Returns 1 if there was something to do, else 0. Call it when there is time, until it
 /// returns 0: the next change then moves one unit at most.
 ///
-/// Cost: one unit is moved and erased at most.
+/// Cost: one unit is moved and erased at most. Where no unit frees much, all that is in use is read, to look for what
+/// is sparse: call it after some changes, not after each.
 ///
 /// Errors: `NORN_ERROR_CORRUPTED`; the device's.
 #[unsafe(no_mangle)]

@@ -180,7 +180,7 @@ pub(crate) struct Bytes {
 pub(crate) const MARK_BYTES: u32 = size_of::<u32>() as u32;
 
 impl Bytes {
-    /// Clears the bytes. Returns them, and where the mark is.
+    /// The bytes, and where the mark is. What is in them does not matter to an engine.
     ///
     /// # Safety
     /// There are so many bytes at `memory` if it is not null and aligned, which nobody else uses while the value is
@@ -193,8 +193,6 @@ impl Bytes {
         };
         // SAFETY: the bytes follow the mark within those that there are.
         let first = unsafe { mark.add(1) }.cast::<u8>();
-        // SAFETY: the same; bytes have no alignment.
-        unsafe { first.write_bytes(0, count) };
         Ok((mark, Bytes { first, count }))
     }
 
@@ -207,7 +205,7 @@ impl Bytes {
 
 impl AsRef<[u8]> for Bytes {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: the invariant; `new` has written every byte.
+        // SAFETY: the invariant; bytes of the caller's memory have values, whatever these are.
         unsafe { slice::from_raw_parts(self.first, self.count) }
     }
 }

@@ -33,7 +33,8 @@ pub struct norn_nand_piece {
     pub data: *const c_void,
 }
 
-/// A NAND flash part of one bit a cell (SLC), or a range of whole blocks of one: what it is, and functions that reach it.
+/// A NAND flash part of one bit a cell (SLC), or a range of whole blocks of one: what it is, and functions that reach
+/// it.
 ///
 /// A page is loaded into the part's register, and bytes are fetched from there; a page is programmed whole, with its
 /// out-of-band area. Pages are numbered over the whole part: page 0 of block 2 has the number 2 * `pages_per_block`.

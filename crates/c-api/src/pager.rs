@@ -146,9 +146,9 @@ pub extern "C" fn norn_pager_bytes(frames: u32, cache_page_bytes: u32) -> u32 {
 ///
 /// Cost: an erase for each block, a program and a load for each page of the part.
 ///
-/// Errors: `NORN_ERROR_FULL` if it does not fit, or too many blocks are bad; `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_WIDTH`,
-/// `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; `NORN_ERROR_CORRUPTED` if the part has other bytes
-/// than were programmed; the device's.
+/// Errors: `NORN_ERROR_FULL` if it does not fit, or too many blocks are bad; `NORN_ERROR_UNSUITABLE`,
+/// `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; `NORN_ERROR_CORRUPTED` if the part
+/// has other bytes than were programmed; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_pager_write(
     pager: *mut norn_pager,
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn norn_pager_write(
 ) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.
     unsafe {
-        start(pager, config, page_buffer_bytes, |handle, given, place| {
+        start(pager, config, Purpose::Write, |handle, given, place| {
             handle.format(given.mark, || match source {
                 Some(call) => written(given, &place, code_bytes, &mut Called { call, context }),
                 None => Failure::new(NORN_ERROR_NULL).shown(),
@@ -195,14 +195,14 @@ fn written(given: Given, place: &Place, code_bytes: u32, source: &mut Called) ->
 ///
 /// Cost: up to nine loads.
 ///
-/// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of `limit`
-/// bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or
-/// blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
+/// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of
+/// `limit` bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the
+/// frames or blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_pager_mount(pager: *mut norn_pager, config: *const norn_pager_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.
     unsafe {
-        start(pager, config, cache_bytes, |handle, given, place| {
+        start(pager, config, Purpose::Read, |handle, given, place| {
             handle.mount(given.mark, || opened(given, &place), |_| Ok(()))
         })
     }
@@ -233,13 +233,22 @@ struct Place {
     shape: CacheShape,
 }
 
-fn page_buffer_bytes(config: &norn_pager_config, nand: &norn_nand) -> u32 {
-    let _ = config;
-    MARK_BYTES.saturating_add(nand.page_bytes)
+/// What memory is for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Read,
+    Write,
 }
 
-fn cache_bytes(config: &norn_pager_config, _: &norn_nand) -> u32 {
-    norn_pager_bytes(config.frames, config.cache_page_bytes)
+impl Purpose {
+    /// Bytes of memory, the mark included.
+    fn needed(self, place: &Place, nand: &norn_nand) -> u32 {
+        let bytes = match self {
+            Purpose::Read => place.shape.memory_bytes() as u32,
+            Purpose::Write => nand.page_bytes,
+        };
+        bytes.saturating_add(MARK_BYTES)
+    }
 }
 
 /// Checks what a mount or a write is given, and begins it.
@@ -249,7 +258,7 @@ fn cache_bytes(config: &norn_pager_config, _: &norn_nand) -> u32 {
 unsafe fn start(
     pager: *mut norn_pager,
     config: *const norn_pager_config,
-    needed: fn(&norn_pager_config, &norn_nand) -> u32,
+    purpose: Purpose,
     begin: impl FnOnce(Handle<norn_pager>, Given, Place) -> c_int,
 ) -> c_int {
     // SAFETY: the caller's promise.
@@ -258,7 +267,7 @@ unsafe fn start(
         Err(number) => return number,
     };
     // SAFETY: the caller's promise.
-    match unsafe { parts_of(handle, config, needed) } {
+    match unsafe { parts_of(handle, config, purpose) } {
         Ok((given, place)) => begin(handle, given, place),
         Err(failure) => handle.release(&failure.shown()),
     }
@@ -269,7 +278,7 @@ unsafe fn start(
 unsafe fn parts_of(
     handle: Handle<norn_pager>,
     config: *const norn_pager_config,
-    needed: fn(&norn_pager_config, &norn_nand) -> u32,
+    purpose: Purpose,
 ) -> Result<(Given, Place), Failure> {
     // SAFETY: the caller's promise.
     let config = unsafe { memory::value(config) }?;
@@ -278,7 +287,7 @@ unsafe fn parts_of(
     let place = place_of(config, nand.block_count)?;
     let memory = (config.memory, config.memory_bytes);
     // SAFETY: the same.
-    let given = unsafe { Given::new(handle, config.nand, memory, needed(config, nand)) }?;
+    let given = unsafe { Given::new(handle, config.nand, memory, purpose.needed(&place, nand)) }?;
     Ok((given, place))
 }
 
@@ -306,11 +315,11 @@ pub unsafe extern "C" fn norn_pager_unmount(pager: *mut norn_pager) -> c_int {
 
 /// Copies `bytes` bytes of the image from `address` on into `buffer`: one, or a run that crosses cache pages.
 ///
-/// Cost: a look-up for each cache page; for one that is not in the cache, a load and the transfer of up to a page of the
-/// part, without the load if its register is still before it.
+/// Cost: a look-up for each cache page; for one that is not in the cache, a load and the transfer of up to a page of
+/// the part, without the load if its register is still before it.
 ///
-/// Errors: `NORN_ERROR_RANGE`, nothing is copied then; `NORN_ERROR_UNREADABLE`; the device's, after which the call may be
-/// repeated.
+/// Errors: `NORN_ERROR_RANGE`, nothing is copied then; `NORN_ERROR_UNREADABLE`; the device's, after which the call may
+/// be repeated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_pager_read(
     pager: *mut norn_pager,
@@ -322,8 +331,8 @@ pub unsafe extern "C" fn norn_pager_read(
     unsafe { on(pager, |pager| Ok(pager.read(CodeAddress(address), memory::lent_mut(buffer, bytes)?)?)) }
 }
 
-/// Finds the bytes from `address` to the end of its cache page or of the image: `*code` leads to `*bytes` of them in the
-/// cache, until the next call on this handle. An interpreter executes from there.
+/// Finds the bytes from `address` to the end of its cache page or of the image: `*code` leads to `*bytes` of them in
+/// the cache, until the next call on this handle. An interpreter executes from there.
 ///
 /// Cost: as `norn_pager_read` of one byte, without the copy.
 ///

@@ -235,8 +235,8 @@ fn numbered(task: norn_task_id) -> Result<TaskHandle, Failure> {
     if task == 0 { Err(NORN_ERROR_NO_TASK.into()) } else { Ok(TaskHandle::from_bits(task)) }
 }
 
-/// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it is
-/// beyond that, or `times` is NULL, so that no such task is admitted.
+/// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it
+/// is beyond that, or `times` is NULL, so that no such task is admitted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_task_cost_us(
     cpu_us: u64,
@@ -267,8 +267,14 @@ pub unsafe extern "C" fn norn_realtime_tokens(
     // SAFETY: the header's rules on pointers.
     let wanted = unsafe { tokens_for(config, tasks, task_count) };
     // SAFETY: the same.
-    let done = wanted.and_then(|wanted| Ok(unsafe { Out::new(tokens) }?.set(wanted)));
-    done.map_or_else(Failure::number, |()| NORN_OK as c_int)
+    let told = wanted.and_then(|wanted| Ok((unsafe { Out::new(tokens) }?, wanted)));
+    match told {
+        Ok((tokens, wanted)) => {
+            tokens.set(wanted);
+            NORN_OK as c_int
+        }
+        Err(failure) => failure.number(),
+    }
 }
 
 /// # Safety
