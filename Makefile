@@ -4,7 +4,7 @@ PREFIX = /usr/local
 CARD = out/wallet.card
 SEED = 2006
 
-.PHONY: help run install test test-java firmware-test test-long crash-faults bench lab bobc hot compare size book lint
+.PHONY: help run install test test-java firmware-test firmware-counts test-long crash-faults bench lab bobc hot compare size book lint
 
 help:
 	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
@@ -12,6 +12,7 @@ help:
 	@echo "make install PREFIX=DIR [TARGET=thumbv7em-none-eabi]  the C library: header, static library, CMake package, pkg-config file"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
 	@echo "make firmware-test  the programs for boards that QEMU emulates, with hundreds of resets: some minutes, most of them to compile"
+	@echo "make firmware-counts  instructions and stack of what heaps, maps, pager, block device and card do on an emulated Cortex-M3: a minute, once it is built"
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make crash-faults  puts known faults back into copies of java/sas, and shows that the crash harness finds each: about ten minutes"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
@@ -44,6 +45,9 @@ test-java:
 
 firmware-test:
 	tools/firmware-test
+
+firmware-counts:
+	tools/firmware-counts
 
 test-long:
 	@tools/ensure-rust thumbv7em-none-eabi

@@ -15,7 +15,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def built(package, target, name):
-    return os.path.join(HERE, "..", package, "target", target, "release", name)
+    """Where a program is that cargo has built, or make for no target."""
+    built_for = [target, "release"] if target else []
+    return os.path.join(HERE, "..", package, "target", *built_for, name)
 
 
 def main():
@@ -28,6 +30,7 @@ def main():
     programs = {
         "purse": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Payer),
         "sensor_log": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Reader),
+        "c_purse": ("mps2-an385-c", None, resets.MPS2, Payer),
         "card": ("mps2-an385", "thumbv7m-none-eabi", resets.MPS2, card.of_packages(arguments.packages)),
     }
     for name in arguments.only or programs:

@@ -25,8 +25,11 @@ const MOVES_MAX: usize = 16;
 /// Map nodes that are written anew for them.
 const NODES_MAX: usize = 20;
 
-/// Whether a visit goes on.
-type Visited<D> = Result<bool, StoreError<<D as Nor>::Error>>;
+/// What is left of a unit to look at.
+struct Walk {
+    at: Granule,
+    end: Granule,
+}
 
 /// Owners, and where the map is to lead for each.
 #[derive(Clone, Copy)]
@@ -160,14 +163,16 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             }
         }
         let Some((_, unit)) = best else { return Ok(None) };
-        self.visit_live(unit, &mut |reclamation, sector| {
-            let owner = sector.header.owner();
+        let mut walk = self.walk(unit);
+        while let Some(sector) = self.next_live(&mut walk)? {
             if sector.header.kind != SectorKind::Node && !moves.has_moved(sector) {
-                moves.set(owner, Entry::At(reclamation.objects.copy(&sector, Stream::Updated)?));
+                moves.set(sector.header.owner(), Entry::At(self.objects.copy(&sector, Stream::Updated)?));
             }
-            Ok(true)
-        })?;
-        self.visit_live(unit, &mut |reclamation, sector| reclamation.touch(sector, moves))?;
+        }
+        let mut walk = self.walk(unit);
+        while let Some(sector) = self.next_live(&mut walk)? {
+            self.touch(sector, moves)?;
+        }
         Ok(Some(unit))
     }
 
@@ -190,40 +195,46 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         if units.role(unit) != Role::Filled || live == 0 || live > geometry.room() / 2 {
             return Ok(None);
         }
-        let (mut found, mut granules) = (0, 0);
-        let is_possible = self.visit_live(unit, &mut |reclamation, sector| {
-            let (owner, size) = (sector.header.owner(), sector.header.granules(&geometry));
-            found += size;
-            if sector.header.kind == SectorKind::Node {
-                return reclamation.touch(sector, &mut moves);
+        let (mut walk, mut found, mut granules) = (self.walk(unit), 0, 0);
+        while let Some(sector) = self.next_live(&mut walk)? {
+            found += sector.header.granules(&geometry);
+            let has_room = if sector.header.kind == SectorKind::Node {
+                self.touch(sector, &mut moves)?
+            } else {
+                granules += if moves.has_moved(sector) { 0 } else { sector.header.granules(&geometry) };
+                let owner = sector.header.owner();
+                let has_note = self.objects.map.space.log.note_of(owner.index)?.is_some();
+                !has_note && moves.set(owner, Entry::At(sector.at))
+            };
+            if !has_room {
+                return Ok(None);
             }
-            granules += if moves.has_moved(sector) { 0 } else { size };
-            let has_note = reclamation.objects.map.space.log.note_of(owner.index)?.is_some();
-            Ok(!has_note && moves.set(owner, Entry::At(sector.at)))
-        })?;
+        }
         let nodes = moves.nodes(self.objects.map.top());
         let granules = granules + nodes as u32 * geometry.node_granules();
         let space = &self.objects.map.space;
         let room = space.largest_open().max(if space.free_count() > 0 { geometry.room() } else { 0 });
-        Ok((is_possible && found == live && nodes <= NODES_MAX && granules <= room).then_some(granules))
+        Ok((found == live && nodes <= NODES_MAX && granules <= room).then_some(granules))
     }
 
-    /// Visits what the map leads to in a unit, until a visit returns `false`. Returns whether none did.
-    fn visit_live(
-        &mut self,
-        unit: EraseUnit,
-        visit: &mut dyn FnMut(&mut Self, Sector) -> Visited<D>,
-    ) -> Result<bool, StoreError<D::Error>> {
+    fn walk(&self, unit: EraseUnit) -> Walk {
         let geometry = self.objects.map.space.log.units.geometry();
-        let end = geometry.start(unit).offset(geometry.unit_granules);
-        let mut at: Granule = geometry.start(unit).offset(geometry.head());
-        while let Some(header) = self.next_header(at, end)? {
-            if self.objects.map.lookup(header.owner())? == Entry::At(at) && !visit(self, Sector { at, header })? {
-                return Ok(false);
+        let start = geometry.start(unit);
+        Walk { at: start.offset(geometry.head()), end: start.offset(geometry.unit_granules) }
+    }
+
+    /// The next sector that the map leads to. A walk and no visitor: the stack of a call through a pointer has no bound
+    /// that a tool can find.
+    fn next_live(&mut self, walk: &mut Walk) -> Result<Option<Sector>, StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        while let Some(header) = self.next_header(walk.at, walk.end)? {
+            let at = walk.at;
+            walk.at = at.offset(header.granules(&geometry));
+            if self.objects.map.lookup(header.owner())? == Entry::At(at) {
+                return Ok(Some(Sector { at, header }));
             }
-            at = at.offset(header.granules(&geometry));
         }
-        Ok(true)
+        Ok(None)
     }
 }
 

@@ -1,7 +1,8 @@
-//! What the programs for Arm's MPS2 with the image AN385 share: the serial line, and flash parts in RAM.
+//! What the programs for Arm's MPS2 with the image AN385 share: the serial line, flash parts in RAM, and counts.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
+pub mod counts;
 pub mod ram_nand;
 pub mod ram_nor;
 pub mod uart;

@@ -1,5 +1,5 @@
 //! Calls every operation of the log-structured heap once, over a device that does nothing, so that a linker keeps their
-//! code.
+//! code; those of arrays, the collector and housekeeping behind a feature.
 //!
 //! `tools/size` builds it for Cortex-M and reports the sections. It is not meant to run.
 #![no_std]
@@ -9,6 +9,8 @@ use core::hint::black_box;
 use core::mem::size_of;
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+#[cfg(feature = "arrays")]
+use norn_log_heap::{Elements, Tracer};
 use norn_log_heap::{Layout, LogHeap, Ref};
 
 /// A device whose calls are cheap and whose answers the compiler cannot foresee.
@@ -53,8 +55,9 @@ static NORN_HEAP_RAM: [u8; size_of::<DeviceHeap>()] = [1; size_of::<DeviceHeap>(
 
 /// A call of the heap: a function of its own, so that its stack can be told from the others'.
 macro_rules! calls {
-    ($($name:ident($heap:ident) $body:block)*) => {
+    ($($(#[$condition:meta])? $name:ident($heap:ident) $body:block)*) => {
         $(
+            $(#[$condition])?
             #[inline(never)]
             fn $name($heap: &mut DeviceHeap) {
                 let _ = black_box($body);
@@ -64,7 +67,10 @@ macro_rules! calls {
         #[unsafe(no_mangle)]
         extern "C" fn _start(heap: &mut DeviceHeap) {
             black_box(&NORN_HEAP_RAM);
-            $($name(heap);)*
+            $(
+                $(#[$condition])?
+                $name(heap);
+            )*
         }
     };
 }
@@ -75,6 +81,11 @@ fn any() -> Ref {
         Some(reference) => reference,
         None => loop {},
     }
+}
+
+#[cfg(feature = "arrays")]
+fn range() -> Elements {
+    Elements { array: any(), first: black_box(0), count: black_box(10) }
 }
 
 calls! {
@@ -98,6 +109,30 @@ calls! {
     call_begin(heap) { heap.begin() }
     call_commit(heap) { heap.commit() }
     call_abort(heap) { heap.abort() }
+    #[cfg(feature = "arrays")]
+    call_create_array(heap) { heap.create_array(black_box(1000), black_box(4), black_box(&[7; 3])) }
+    #[cfg(feature = "arrays")]
+    call_array_load(heap) { heap.array_load(any(), black_box(0), black_box(&mut [0; 4])) }
+    #[cfg(feature = "arrays")]
+    call_array_store(heap) { heap.array_store(any(), black_box(0), black_box(&[0; 4])) }
+    #[cfg(feature = "arrays")]
+    call_array_read(heap) { heap.array_read(any(), black_box(0), black_box(&mut [0; 4])) }
+    #[cfg(feature = "arrays")]
+    call_array_write(heap) { heap.array_write(any(), black_box(0), black_box(&[0; 4])) }
+    #[cfg(feature = "arrays")]
+    call_array_fill(heap) { heap.array_fill_non_atomic(range(), black_box(&[0; 4])) }
+    #[cfg(feature = "arrays")]
+    call_array_copy(heap) { heap.array_copy(range(), (any(), black_box(0))) }
+    #[cfg(feature = "arrays")]
+    call_array_copy_non_atomic(heap) { heap.array_copy_non_atomic(range(), (any(), black_box(0))) }
+    #[cfg(feature = "arrays")]
+    call_array_compare(heap) { heap.array_compare(range(), (any(), black_box(0))) }
+    #[cfg(feature = "arrays")]
+    call_collect(heap) {
+        heap.collect(&[any()], |tracer: &mut Tracer<'_, Device, 64>, reference| tracer.reached(black_box(reference)))
+    }
+    #[cfg(feature = "arrays")]
+    call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
     call_visit_roots(heap) { heap.visit_roots(|name, reference| { black_box((name, reference)); }) }
 }
 

@@ -6,10 +6,11 @@
 //! $2 package 5120*..                         installs the package of so many bytes   $2 ok*..  or  $2 refused*..
 //! $3 applet F00000000201 F00000000201 31*..  an instance: applet, its AID, parameters
 //! $4 apdu 00A4040006F00000000201*..          a command                               $4 ok 9000*..
+//! $5 cost*..                                 instructions of the last command        $5 ok 81204*..
 //! ```
 //!
 //! Numbers of bytes are decimal, bytes hexadecimal. What was answered is there after every reset; of what a reset hits,
-//! all is there or nothing. At each start the card says `$ready`.
+//! all is there or nothing. At each start the card says `$ready`. Instructions are counted as [`counts`](norn_mps2_an385::counts) says.
 #![no_std]
 #![no_main]
 
@@ -26,6 +27,7 @@ use norn_embedded::code::Options;
 use norn_embedded::code::policy::Clock;
 use norn_embedded::flash::{MountError, Reprogramming};
 use norn_embedded::heap::{Config, HeapIn, LeastFeatures, UnitRow};
+use norn_mps2_an385::counts::timer;
 use norn_mps2_an385::lasting;
 use norn_mps2_an385::ram_nand::RamNand;
 use norn_mps2_an385::ram_nor::RamNor;
@@ -93,6 +95,8 @@ fn bytes_of<'a>(digits: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
 struct Host {
     card: &'static mut Vm,
     package: &'static mut [u8],
+    /// Instructions of the last command.
+    cost: u32,
 }
 
 impl Host {
@@ -116,7 +120,9 @@ impl Host {
     fn process(&mut self, digits: &str, answer: &mut CardLine) -> Result<(), Refusal> {
         let (mut command, mut response) = ([0; 261], [0; RESPONSE_BYTES_MAX]);
         let command = bytes_of(digits, &mut command).ok_or(Refusal::Unknown)?;
+        let before = timer::now();
         let length = self.card.process(command, &mut response).map_err(|_| Refusal::Failed)?;
+        self.cost = timer::instructions_since(before);
         response[..length].iter().for_each(|byte| _ = write!(answer, "{byte:02X}"));
         Ok(())
     }
@@ -132,6 +138,7 @@ impl Host {
             Some("package") => self.install_package(word()),
             Some("applet") => self.install_applet(word(), word(), word()),
             Some("apdu") => self.process(word(), &mut response),
+            Some("cost") => write!(response, "{}", self.cost).map_err(|_| Refusal::Failed),
             _ => Err(Refusal::Unknown),
         };
         let outcome = match outcome {
@@ -150,9 +157,10 @@ impl Host {
 fn main() -> ! {
     // SAFETY: the only one, and there are no interrupts.
     let mut uart = unsafe { Uart::start() };
+    timer::start();
     let Some(card) = mount() else { stop(format_args!("no card")) };
     // SAFETY: nobody else has it.
-    let mut host = Host { card, package: unsafe { &mut *addr_of_mut!(PACKAGE) } };
+    let mut host = Host { card, package: unsafe { &mut *addr_of_mut!(PACKAGE) }, cost: 0 };
     line::send(&mut uart, format_args!("ready"));
     loop {
         let line = CardLine::receive(&mut uart);
