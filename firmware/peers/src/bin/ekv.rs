@@ -22,10 +22,12 @@ impl Store for Ekv {
         ekv
     }
 
-    /// Its database does not give its flash back, but can be mounted again in place.
+    /// A database does not give its part back: it is dropped with it, and the part is taken anew.
     fn remount(self) -> Self {
-        block_on(self.0.mount()).expect("there is a database");
-        self
+        drop(self);
+        let ekv = Ekv(Database::new(Part(norn_peers_firmware::part(Reprogramming::Once)), Config::default()));
+        block_on(ekv.0.mount()).expect("there is a database");
+        ekv
     }
 
     fn put(&mut self, key: u16, value: [u8; 4]) {

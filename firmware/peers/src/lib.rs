@@ -42,9 +42,9 @@ pub trait Store: Sized {
     const RAM_BYTES: usize;
 }
 
-/// A part as it comes: words of four bytes, programmed so often.
+/// The part, with what it holds: words of four bytes, programmed so often. The one before is gone.
 pub fn part(reprogramming: Reprogramming) -> RamNor {
-    // SAFETY: called once.
+    // SAFETY: nobody has the memory: a store is dropped before its part is taken anew.
     let memory = unsafe { lasting::memory() };
     RamNor::new(&mut memory[..UNITS * UNIT_BYTES], UNIT_BYTES as u32, 4, reprogramming)
 }
