@@ -123,7 +123,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Fewest units: the log's three, three that are open, and those that reclamation needs beside what holds data.
+    /// Fewest units: the log's three, one for what open ones have left, and a reserve within a transaction, eight.
     pub const UNITS_MIN: u16 = 12;
 
     /// The geometry of `part`, without error detection.

@@ -206,6 +206,6 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
                 (least, count) = (lower, count + 1);
             }
         }
-        Ok(if count == 0 { 0 } else { least + above / count })
+        Ok(above.checked_div(count).map_or(0, |mean| least.saturating_add(mean)))
     }
 }
