@@ -1,9 +1,9 @@
 //! How many objects a store holds: how many can be created, and with how many updates go on.
 //!
-//! The latter is found by halving between what was refused and what was not, to one object in [`RESOLUTION`], with runs
-//! of a tenth of the erases; what is found is run in full, and if that is refused, fewer are. There are as many updates
-//! as objects, too, or a tenth: a store that erases fifty units a call would pass with few. It assumes that what goes on
-//! with some objects goes on with fewer.
+//! The latter is found by halving between what was refused and what was not, to one object in [`RESOLUTION`], with
+//! runs of a tenth of the erases; what is found is run in full, and if that is refused, fewer are. There are as many
+//! updates as objects, too, or a tenth: a store that erases fifty units a call would pass with few. It assumes that
+//! what goes on with some objects goes on with fewer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,12 +1,12 @@
 //! littlefs (by littlefs2): a file an object, in several directories.
 //!
-//! Files that fit the cache are inline, that is within their directory's metadata pair, and an update is one commit to
-//! it; so caches have 128 bytes, or 1,024 for larger objects. A field is written at its place in the file, which closing
-//! the file commits. With one directory the metadata pairs
-//! form a chain that each look-up follows; with as many directories as fit, look-ups are short.
+//! Files that fit the cache are inline, that is within their directory's metadata pair, and an update is one commit
+//! to it; so caches have 128 bytes, or 1,024 for larger objects. A field is written at its place in the file, which
+//! closing the file commits. With one directory the metadata pairs form a chain that each look-up follows; with as
+//! many directories as fit, look-ups are short.
 //!
-//! The file system keeps references to its memory and its storage, which live for as long as the program: a mount leaks
-//! them.
+//! The file system keeps references to its memory and its storage, which live for as long as the program: a mount
+//! leaks them.
 
 use std::mem::size_of;
 

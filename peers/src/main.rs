@@ -1,7 +1,8 @@
 //! Other stores for flash and Norn's object heap, under one workload on one simulated part.
 //!
-//! `make compare` runs it, and `tools/compare heap --help` says what else it can do. What is measured and how is in the
-//! heads of `measure.rs`, `steady.rs`, `capacity.rs` and `cuts.rs`, what each store was given in the heads of their files.
+//! `make compare` runs it, and `tools/compare heap --help` says what else it can do. What is measured and how is in
+//! the heads of `measure.rs`, `steady.rs`, `capacity.rs` and `cuts.rs`, what each store was given in the heads of
+//! their files.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -199,6 +199,9 @@ fn others(kinds: &[Survival; 4]) -> String {
 }
 
 fn write_causes(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
+    if outcomes.iter().flat_map(|outcome| &outcome.cases).all(|case| case.causes.is_empty()) {
+        return Ok(());
+    }
     writeln!(text, "## Where the heap's operations come from\n")?;
     writeln!(
         text,

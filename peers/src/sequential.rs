@@ -1,8 +1,8 @@
 //! sequential-storage's map: a value an object, and a key a field.
 //!
 //! Its flash is this part with words of 4 bytes; a page is an erase unit. A key is the object's number, or that
-//! times its fields and the field's index, in 16 bits. What it repairs by itself (`try_repair`, inside each call) is all the repair
-//! there is.
+//! times its fields and the field's index, in 16 bits. What it repairs by itself (`try_repair`, inside each call) is
+//! all the repair there is.
 
 use std::mem::size_of;
 

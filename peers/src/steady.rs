@@ -1,9 +1,9 @@
 //! Steady state: windows of updates until three in a row agree and units were erased often enough.
 //!
-//! A window ends after a number of erases a unit and a number of calls, whichever comes later: a store that erases fifty
-//! units for each call would otherwise be judged by a dozen calls. Windows agree if the words programmed for each field
-//! are within [`AGREEMENT`] of each other. What does not come to rest ends after many erases, and what reads without
-//! measure after a number of words read; both say so.
+//! A window ends after a number of erases a unit and a number of calls, whichever comes later: a store that erases
+//! fifty units for each call would otherwise be judged by a dozen calls. Windows agree if the words programmed for
+//! each field are within [`AGREEMENT`] of each other. What does not come to rest ends after many erases, and what
+//! reads without measure after a number of words read; both say so.
 //!
 //! Invariant: figures are of the last three windows alone, whatever came before.
 
