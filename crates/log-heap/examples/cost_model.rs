@@ -4,7 +4,7 @@
 //! parameters at random and prints those that come closer to the bars at 1,400 and 2,800 objects.
 //!
 //! A sector is a place, a number of granules and a count of used places. A run ends when units were erased 200 times
-//! on average and three windows agree within 2 %. `steady_state` measures the same rows of the engine.
+//! on average and three windows agree within 2 %. `norn-lab run log-heap` measures the same rows.
 
 use std::time::{Duration, Instant};
 
