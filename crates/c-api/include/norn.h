@@ -47,7 +47,8 @@
  *
  * Errors. Calls return NORN_OK, which is 0, or a negative number of enum norn_error. A call that fails has no effect,
  * except where it is said. norn_heap_failure and its like tell more. After NORN_ERROR_DEVICE the heap, index or device
- * is halted: unmount and mount it, which settles what was in flight.
+ * is halted: unmount and mount it, which settles what was in flight. Where a call within a heap's transaction fails for
+ * want of room, the transaction may be undone and closed as a whole: norn_heap_in_transaction returns 0 then.
  *
  * Costs are stated in what the part does. Of a heap, a look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
  * and 65,536 objects), an entry and up to nine program units. A map change programs a program unit for each level, and
@@ -481,8 +482,8 @@ struct norn_nand_piece {
 // `NORN_NAND_BLOCK_FAILED`. They return once the operation is complete, and may not use the handle that called them.
 //
 // What the library promises: addresses lie within the part; pieces ascend and do not overlap; the pages of a block are
-// programmed in ascending order, each once between two erases; a block that is marked bad or has failed is neither
-// programmed nor erased.
+// programmed in ascending order, each once between two erases; a block that is marked bad is neither
+// programmed nor erased. One that has failed may be tried again, once, after a mount.
 //
 // What the part has to keep: a load brings what was programmed, and 0xFF where nothing was, but for wrong bits that a
 // block device and a pager correct; what was acknowledged outlives a loss of power. An operation that is cut by a loss
@@ -504,7 +505,7 @@ struct norn_nand {
     // Erases a block.
     int (*erase)(void *context, uint32_t block);
     // Returns 1 if a block is marked bad, 0 if not, or another number if the part fails. NULL: the library looks at
-    // the mark, a byte that is 0xFF in a good block.
+    // the mark, a byte that is 0xFF in a good block, and of which most bits are zeros in a bad one.
     int (*is_marked_bad)(void *context, uint32_t block);
     // Blocks, up to 65,535, bad ones included.
     uint32_t block_count;
@@ -1097,8 +1098,8 @@ int norn_index_reclaim_step(struct norn_index *index);
 // Errors: `NORN_ERROR_CORRUPTED`; the device's.
 int norn_index_count(struct norn_index *index, uint32_t *keys);
 
-// Keys that fit whatever was inserted and removed before: as long as there are fewer, no call says
-// `NORN_ERROR_FULL`. Keys that come in ascending order fit about twice as often.
+// Keys that fit whatever was inserted and removed before: as long as there are fewer, no call but `norn_index_apply`
+// says `NORN_ERROR_FULL`. Keys that come in ascending order fit about twice as often.
 //
 // Cost: RAM only.
 int norn_index_guaranteed_keys(struct norn_index *index, uint32_t *keys);
@@ -1176,8 +1177,11 @@ int norn_index_remove_below(struct norn_index *index, const void *key, uint32_t 
 // after a loss of power makes the changes again that were not made yet.
 //
 // Errors: `NORN_ERROR_TRANSACTION_TOO_LARGE` for more changes than an object has slots, which are the failure's
-// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect; `NORN_ERROR_CORRUPTED`; the device's.
-int norn_index_apply(struct norn_index *index, const struct norn_change *changes, uint32_t count);
+// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect, also where fewer keys are there than are guaranteed: the changes
+// take a place of their own until they are made; `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_apply(struct norn_index *index,
+                     const struct norn_change *changes,
+                     uint32_t count);
 
 // Begins a cursor over the keys from `from` on, up to `to` and without it. NULL for `from` is the least key, for `to`
 // what follows the greatest.

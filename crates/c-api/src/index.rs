@@ -242,8 +242,8 @@ pub unsafe extern "C" fn norn_index_count(index: *mut norn_index, keys: *mut u32
     }
 }
 
-/// Keys that fit whatever was inserted and removed before: as long as there are fewer, no call says
-/// `NORN_ERROR_FULL`. Keys that come in ascending order fit about twice as often.
+/// Keys that fit whatever was inserted and removed before: as long as there are fewer, no call but `norn_index_apply`
+/// says `NORN_ERROR_FULL`. Keys that come in ascending order fit about twice as often.
 ///
 /// Cost: RAM only.
 #[unsafe(no_mangle)]

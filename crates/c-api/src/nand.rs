@@ -44,8 +44,8 @@ pub struct norn_nand_piece {
 /// `NORN_NAND_BLOCK_FAILED`. They return once the operation is complete, and may not use the handle that called them.
 ///
 /// What the library promises: addresses lie within the part; pieces ascend and do not overlap; the pages of a block are
-/// programmed in ascending order, each once between two erases; a block that is marked bad or has failed is neither
-/// programmed nor erased.
+/// programmed in ascending order, each once between two erases; a block that is marked bad is neither
+/// programmed nor erased. One that has failed may be tried again, once, after a mount.
 ///
 /// What the part has to keep: a load brings what was programmed, and 0xFF where nothing was, but for wrong bits that a
 /// block device and a pager correct; what was acknowledged outlives a loss of power. An operation that is cut by a loss
@@ -84,7 +84,7 @@ pub struct norn_nand {
     /// Erases a block.
     pub erase: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
     /// Returns 1 if a block is marked bad, 0 if not, or another number if the part fails. NULL: the library looks at
-    /// the mark, a byte that is 0xFF in a good block.
+    /// the mark, a byte that is 0xFF in a good block, and of which most bits are zeros in a bad one.
     pub is_marked_bad: Option<unsafe extern "C" fn(context: *mut c_void, block: u32) -> c_int>,
     /// Blocks, up to 65,535, bad ones included.
     pub block_count: u32,

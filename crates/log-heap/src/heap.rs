@@ -563,7 +563,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
         let room = geometry.room().min(255) * geometry.granule_bytes - geometry.check_bytes();
         let bytes_max = room.saturating_sub(parts.bytes_with_header(0, data)).min(HEADER_MAX as u32);
-        if bytes as u32 > bytes_max {
+        if bytes > bytes_max as usize {
             return Err(AccessError::HeaderTooLarge { max: bytes_max });
         }
         let granules = geometry.sector_granules(parts.bytes_with_header(bytes as u32, data));

@@ -67,6 +67,9 @@ static void objects(void) {
     EXPECT_OK(norn_heap_get_field(&heap, pair, 1, &number, 4));
     EXPECT(number == 2);
     EXPECT(failure().error == NORN_OK);
+#if SIZE_MAX > UINT32_MAX
+    EXPECT(norn_heap_write_header(&heap, mixed, header, (size_t)1 << 33) == NORN_ERROR_HEADER);
+#endif
 
     EXPECT_ERROR(NORN_ERROR_RANGE, norn_heap_get_field(&heap, mixed, 4, &number, 4));
     EXPECT(failure().error == NORN_ERROR_RANGE && failure().limit == 4);
