@@ -1177,11 +1177,9 @@ int norn_index_remove_below(struct norn_index *index, const void *key, uint32_t 
 // after a loss of power makes the changes again that were not made yet.
 //
 // Errors: `NORN_ERROR_TRANSACTION_TOO_LARGE` for more changes than an object has slots, which are the failure's
-// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect, also where fewer keys are there than are guaranteed: the changes
-// take a place of their own until they are made; `NORN_ERROR_CORRUPTED`; the device's.
-int norn_index_apply(struct norn_index *index,
-                     const struct norn_change *changes,
-                     uint32_t count);
+// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect, also where fewer keys are there than are guaranteed: the
+// changes take a place of their own until they are made; `NORN_ERROR_CORRUPTED`; the device's.
+int norn_index_apply(struct norn_index *index, const struct norn_change *changes, uint32_t count);
 
 // Begins a cursor over the keys from `from` on, up to `to` and without it. NULL for `from` is the least key, for `to`
 // what follows the greatest.

@@ -78,9 +78,8 @@ fn logs_of_readings() {
 #[test]
 fn programs_in_two_rooms() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    let programs = [(1, 40_000_u32), (7, 70_001)].map(|(factor, length)| {
-        (0..length).map(|at| (at.wrapping_mul(factor) >> 3) as u8).collect::<Vec<_>>()
-    });
+    let programs = [(1, 40_000_u32), (7, 70_001)]
+        .map(|(factor, length)| (0..length).map(|at| (at.wrapping_mul(factor) >> 3) as u8).collect::<Vec<_>>());
     for (name, program) in ["first", "second"].into_iter().zip(&programs) {
         fs::write(desk.path(name), program).unwrap();
     }

@@ -120,10 +120,7 @@ fn every_document_is_a_chapter_of_the_book() {
     let documents = sources_below(&root().join("docs"), ".md");
     assert!(documents.len() > 100, "the documents are where they were: {}", documents.len());
     let names = documents.iter().map(|(path, _)| path.strip_prefix("docs").unwrap().display().to_string());
-    none(
-        "not in docs/SUMMARY.md",
-        names.filter(|name| name != "SUMMARY.md" && !chapters.contains(name)).collect(),
-    );
+    none("not in docs/SUMMARY.md", names.filter(|name| name != "SUMMARY.md" && !chapters.contains(name)).collect());
 }
 
 #[test]
