@@ -70,6 +70,8 @@ def cells(nor):
 def readings(nor):
     """Seconds and thousandths of every slot that counts, by seconds."""
     found = {}
+    if all(identity_of(nor, block) is None for block in range(nor.units)):
+        raise Damaged("no block of a sorted map")
     for settings, cell in cells(nor):
         stamp = number(cell, 0, 2)
         level, kind, flags = stamp & 15, stamp >> 8 & 3, stamp >> 12
