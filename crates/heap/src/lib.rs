@@ -33,7 +33,7 @@ mod object_heap;
 mod pointer;
 mod reference;
 
-pub use collection::Collected;
+pub use collection::{Collected, Collection, CollectionStep};
 pub use error::{AccessError, CollectError, CreateError, PlacementError, PointerError, TransactionError};
 pub use layout::{Elements, Info, Kind, Layout, Representation, Widths};
 pub use norn_flash::{StoreError, Violation};

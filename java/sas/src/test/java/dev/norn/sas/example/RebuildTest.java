@@ -9,6 +9,7 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.exception.ContainerDamaged;
+import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.transaction.Generations;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -121,22 +122,23 @@ class RebuildTest {
     @Test
     void generationsOfPagesBehindThemAreNotGivenOutAgain() throws Exception {
         long last;
+        int committed;
         Path copy = withUndone(2);
-        int before;
         try (Store store = Store.open(copy)) {
             Shelf shelf = store.root("shelf", Shelf.class);
             Document document = shelf.last;
             last = Generations.reference(document);
+            committed = Format.generationOf(Generations.header(document));
             Transaction.run(() -> {
                 shelf.last = document.before;
                 Factory.destroyInstance(document);
             });
-            before = Generations.of(store, last);
-            assertTrue(before > 0);
+            assertTrue(Generations.of(store, last) > committed);
         }
+        // What else the page gave out was undone, or is behind: no reference that lasts names it.
         try (Store store = Store.open(Stores.withoutPool(copy, directory.resolve("again")))) {
             assertEquals(59, count(store));
-            assertEquals(before, Generations.of(store, last));
+            assertTrue(Generations.of(store, last) > committed);
         }
     }
 
