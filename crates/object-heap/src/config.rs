@@ -36,7 +36,7 @@ pub struct Config {
 impl Config {
     /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on,
     /// arrays of more than 255 elements split, no error detection, no delta records. The structure is the published one
-    /// but for its trees, which find a node by a key's digits instead of comparing keys, and so take fewer reads.
+    /// but for its trees, which find a node by a key's digits instead of comparing keys.
     pub const fn tinystore_2006() -> Config {
         Config {
             list_length_max: 2,

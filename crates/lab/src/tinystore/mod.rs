@@ -15,6 +15,7 @@ mod constraints;
 mod costs;
 mod error_detection;
 mod field_wear;
+mod key_tree;
 mod lifetimes;
 mod limited_parts;
 mod list_length;
@@ -37,6 +38,7 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<table1::Table1>::boxed(),
         Erased::<update_costs::UpdateCosts>::boxed(),
         Erased::<worst_read::WorstRead>::boxed(),
+        Erased::<key_tree::KeyTrees>::boxed(),
         Erased::<lifetimes::Lifetimes>::boxed(),
         Erased::<capacity::Capacity>::boxed(),
         Erased::<list_length::ListLength>::boxed(),
