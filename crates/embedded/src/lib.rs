@@ -8,21 +8,21 @@
 //! |---|---|---|---|
 //! | [`flash`] | always there | the contracts that a driver implements: `Nor`, `Nand`, `Eeprom` | |
 //! | [`heap`] | `heap`, default | transactional objects and arrays | NOR |
-//! | [`log_heap`] | `log-heap` | the same interface, for parts whose program units are programmed once | NOR |
+//! | [`tinystore`] | `tinystore` | the same interface on TinyStore's structure, which programs words more than once | NOR |
 //! | [`index`] | `index`, default | sorted maps in about a hundred bytes of RAM | NOR |
 //! | [`remap`] | `remap` | the layer for parts whose words are programmed once or twice, and spare units | NOR |
 //! | [`disk`] | `disk` | a block device, with tasks that never wait for its garbage collection | NAND |
 //! | [`code`] | `code` | code executed through a cache of small pages | NAND |
 //!
 //! ```
-//! use norn_embedded::heap::{Config, Heap, Layout};
+//! use norn_embedded::heap::{Layout, LogHeap};
 //! use norn_flash_sim::{NorSim, catalogue}; // on a board, its driver
 //!
-//! let mut heap: Heap<_, 64> = Heap::format(NorSim::new(catalogue::tinystore()), Config::default()).unwrap();
+//! let mut heap: LogHeap<_, 64> = LogHeap::format(NorSim::new(catalogue::tinystore())).unwrap();
 //! let purse = heap.create(Layout::uniform(3, 4)).unwrap(); // three fields of four bytes
 //! heap.put_field(purse, 0, &250u32.to_le_bytes()).unwrap(); // durable when it returns
 //!
-//! let mut heap: Heap<_, 64> = Heap::mount(heap.into_device()).unwrap(); // after a power cut at any place
+//! let mut heap: LogHeap<_, 64> = LogHeap::mount(heap.into_device()).unwrap(); // after a power cut at any place
 //! let mut balance = [0; 4];
 //! heap.get_field(purse, 0, &mut balance).unwrap();
 //! assert_eq!(u32::from_le_bytes(balance), 250);
@@ -35,14 +35,14 @@ mod recognition;
 #[cfg(feature = "code")]
 pub use norn_code_pager as code;
 pub use norn_flash as flash;
-#[cfg(feature = "log-heap")]
-pub use norn_log_heap as log_heap;
+#[cfg(feature = "heap")]
+pub use norn_log_heap as heap;
 #[cfg(feature = "disk")]
 pub use norn_nand_ftl as disk;
 #[cfg(feature = "remap")]
 pub use norn_nor_remap as remap;
-#[cfg(feature = "heap")]
-pub use norn_object_heap as heap;
+#[cfg(feature = "tinystore")]
+pub use norn_object_heap as tinystore;
 #[cfg(feature = "index")]
 pub use norn_ordered_index as index;
 pub use recognition::{PartContent, recognise_nand, recognise_nor};

@@ -47,7 +47,7 @@ impl fmt::Display for PartContent {
 ///
 /// ```
 /// use norn_embedded::flash::{Label, LabelDevice, NorLabel, NorPartition, TenantKind};
-/// use norn_embedded::heap::{Config, Heap};
+/// use norn_embedded::heap::LogHeap;
 /// use norn_embedded::recognise_nor;
 /// use norn_flash_sim::{NorSim, catalogue}; // on a board, its driver
 ///
@@ -56,12 +56,12 @@ impl fmt::Display for PartContent {
 /// label.add(b"purses", TenantKind::HEAP, 0..14).unwrap();
 /// NorLabel(&mut part).store(&label).unwrap();
 /// let range = NorPartition::new(&mut part, 0..14).unwrap();
-/// Heap::<_, 16>::format(range, Config::default()).unwrap();
+/// LogHeap::<_, 16>::format(range).unwrap();
 ///
 /// let mut lines = Vec::new();
 /// recognise_nor(&mut part, |content| lines.push(content.to_string())).unwrap();
 /// assert_eq!(lines[0], "a label with a partition table on 16 units or blocks of 1024 bytes");
-/// assert_eq!(lines[1], "tenant \"purses\" (heap) in 0..14: an object heap on 14 units of 1024 bytes");
+/// assert_eq!(lines[1], "tenant \"purses\" (heap) in 0..14: a log-structured heap on 14 units of 1024 bytes");
 /// ```
 ///
 /// # Errors
@@ -127,13 +127,13 @@ fn keep_first(found: &mut Option<Recognised>, recognised: Recognised) {
     found.get_or_insert(recognised);
 }
 
-#[cfg_attr(not(any(feature = "remap", feature = "log-heap", feature = "heap", feature = "index")), expect(unused))]
+#[cfg_attr(not(any(feature = "remap", feature = "heap", feature = "tinystore", feature = "index")), expect(unused))]
 fn visit_nor_formats<D: Nor>(device: &mut D, mut visit: impl FnMut(Recognised)) -> Result<(), D::Error> {
     #[cfg(feature = "remap")]
     norn_nor_remap::recognise(device)?.into_iter().for_each(&mut visit);
-    #[cfg(feature = "log-heap")]
-    norn_log_heap::recognise(device)?.into_iter().for_each(&mut visit);
     #[cfg(feature = "heap")]
+    norn_log_heap::recognise(device)?.into_iter().for_each(&mut visit);
+    #[cfg(feature = "tinystore")]
     norn_object_heap::recognise(device)?.into_iter().for_each(&mut visit);
     #[cfg(feature = "index")]
     norn_ordered_index::recognise(device)?.into_iter().for_each(&mut visit);

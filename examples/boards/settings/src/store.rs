@@ -3,7 +3,7 @@
 //! Invariant: the part has both, or none; they are made in one transaction.
 
 use norn_embedded::flash::{MountError, Nor, StatedGeometry};
-use norn_embedded::log_heap::{
+use norn_embedded::heap::{
     AccessError, CreateError, Layout, LogHeap, LogHeapIn, Ref, TransactionError, UnitRow, recognise,
 };
 

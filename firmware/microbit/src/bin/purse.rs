@@ -19,7 +19,7 @@ use core::panic::PanicInfo;
 use cortex_m_rt::entry;
 use norn_board::line::{self, Line};
 use norn_embedded::flash::{EmbeddedNor, MountError, NorRangeError};
-use norn_embedded::log_heap::{AccessError, CreateError, Layout, LogHeap, Ref, StoreError, TransactionError};
+use norn_embedded::heap::{AccessError, CreateError, Layout, LogHeap, Ref, StoreError, TransactionError};
 use norn_microbit::nvmc::Nvmc;
 use norn_microbit::uart::Uart;
 

@@ -26,7 +26,7 @@ use norn_card_vm::{AppletCard, Card, Journaled, NandPackages, NoCrypto};
 use norn_embedded::code::Options;
 use norn_embedded::code::policy::Clock;
 use norn_embedded::flash::{MountError, Reprogramming};
-use norn_embedded::heap::{Config, HeapIn, LeastFeatures, UnitRow};
+use norn_embedded::tinystore::{Config, HeapIn, LeastFeatures, UnitRow};
 use norn_mps2_an385::counts::timer;
 use norn_mps2_an385::lasting;
 use norn_mps2_an385::ram_nand::RamNand;

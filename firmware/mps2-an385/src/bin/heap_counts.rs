@@ -6,8 +6,8 @@ use core::panic::PanicInfo;
 
 use cortex_m_rt::entry;
 use norn_embedded::flash::Reprogramming;
-use norn_embedded::heap::{Config, Heap, LeastFeatures};
-use norn_embedded::log_heap::{Layout, LogHeap, ObjectHeap, Ref};
+use norn_embedded::tinystore::{Config, Heap, LeastFeatures};
+use norn_embedded::heap::{Layout, LogHeap, ObjectHeap, Ref};
 use norn_mps2_an385::counts::{self, Meter, Random, Tally};
 use norn_mps2_an385::lasting;
 use norn_mps2_an385::ram_nor::RamNor;

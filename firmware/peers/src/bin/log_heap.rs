@@ -3,7 +3,7 @@
 #![no_main]
 
 use norn_embedded::flash::Reprogramming;
-use norn_embedded::log_heap::{Layout, LogHeap, Ref};
+use norn_embedded::heap::{Layout, LogHeap, Ref};
 use norn_mps2_an385::ram_nor::RamNor;
 use norn_peers_firmware::{Store, UNITS, VALUES};
 
