@@ -12,10 +12,12 @@ use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags
 
 use crate::card::arguments::CardCommand;
 use crate::error::Error;
-use crate::image::Opener;
+use crate::image::arguments::ImageCommand;
 use crate::log::Span;
 use crate::log::moment::Moment;
 use crate::log::picture::Size;
+use crate::opening::Source;
+use crate::opening::explanation::Opener;
 use crate::{code, nbd};
 
 const EXAMPLES: &str = "\
@@ -27,6 +29,8 @@ Examples:
   norn heap show heap.img --fields                           list objects and their values
   norn heap dump heap.img                                    list erase units and log entries
   norn heap dump heap.img --unit 3                           show erase unit 3 in full
+  norn heap check dump.hex --region 0x8078000..0x8080000     a chip's dump: binary, Intel HEX, UF2 or ELF
+  norn image export heap.img heap.hex --base 0x8078000       a file for a chip's programmer
   norn nbd create disk.img                                   a block device on a simulated NAND part
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn code install part.img app.bin --program-version 1.0.0
@@ -73,6 +77,9 @@ pub enum Command {
     /// Make a Java Card, install applets on it, send it commands, and serve it to PC/SC.
     #[command(subcommand)]
     Card(CardCommand),
+    /// Say what a file holds; make an image of a chip's dump, and a file for a programmer of an image.
+    #[command(subcommand)]
+    Image(ImageCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts,
     /// Print the script that completes commands and options in a shell.
@@ -90,45 +97,18 @@ pub enum Command {
 }
 
 impl Command {
-    /// The image that it opens, and as what; of a command that makes one, nothing.
-    pub fn opening(&self) -> Option<(PathBuf, Opener)> {
-        let (image, opener) = match self {
-            Command::Heap(HeapCommand::Check(ImageArgument { image }))
-            | Command::Heap(HeapCommand::Convert(ConvertArguments { old: image, .. }))
-            | Command::Heap(HeapCommand::Show(ShowArguments { image, .. }))
-            | Command::Heap(HeapCommand::Dump(DumpArguments { image, .. })) => (image, Opener::Heap),
-            Command::Log(
-                LogCommand::Append(AppendArguments { image, .. })
-                | LogCommand::Export(ExportArguments { image, .. })
-                | LogCommand::Dump(DumpArguments { image, .. })
-                | LogCommand::Show(LogArgument { image })
-                | LogCommand::Mean(SpanArguments { image, .. })
-                | LogCommand::Range(SpanArguments { image, .. })
-                | LogCommand::Plot(PlotArguments { of: SpanArguments { image, .. }, .. })
-                | LogCommand::Check(LogArgument { image }),
-            ) => (image, Opener::Log),
-            Command::Nbd(
-                NbdCommand::Check(ImageArgument { image }) | NbdCommand::Serve(NbdServeArguments { image, .. }),
-            ) => (image, Opener::Nbd),
-            Command::Code(
-                CodeCommand::Install(ProgramArguments { image, .. })
-                | CodeCommand::Update(UpdateArguments { program: ProgramArguments { image, .. }, .. })
-                | CodeCommand::Boot(ImageArgument { image })
-                | CodeCommand::Confirm(ImageArgument { image })
-                | CodeCommand::Rollback(ImageArgument { image })
-                | CodeCommand::Status(ImageArgument { image })
-                | CodeCommand::Read(ReadArguments { image, .. }),
-            ) => (image, Opener::Code),
-            Command::Code(CodeCommand::Create(_))
-            | Command::Heap(HeapCommand::Create(_))
-            | Command::Log(LogCommand::Create(_))
-            | Command::Nbd(NbdCommand::Create(_))
-            | Command::Card(_)
-            | Command::Parts
-            | Command::Completions { .. }
-            | Command::Manual { .. } => return None,
+    /// What it opens, and as what; of a command that makes an image, nothing.
+    pub fn opening(&self) -> Option<(Source, Opener)> {
+        let (source, opener) = match self {
+            Command::Heap(command) => (command.source()?, Opener::Heap),
+            Command::Log(command) => (command.source()?, Opener::Log),
+            Command::Nbd(command) => (command.source()?, Opener::Nbd),
+            Command::Code(command) => (command.source()?, Opener::Code),
+            Command::Image(command) => (command.source(), Opener::Image),
+            Command::Card(command) => (Source::of(command.card()), Opener::Card),
+            Command::Parts | Command::Completions { .. } | Command::Manual { .. } => return None,
         };
-        Some((image.clone(), opener))
+        Some((source, opener))
     }
 }
 
@@ -139,9 +119,9 @@ pub enum HeapCommand {
     Create(CreateArguments),
     /// Check every invariant of the heap. Exit code 1 if one is violated, 2 if the heap does not mount.
     ///
-    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
-    /// file. Apart from that only the part's counters change.
-    Check(ImageArgument),
+    /// The heap is mounted first, which completes or undoes what a power cut interrupted: in memory, the file stays as
+    /// it is.
+    Check(Source),
     /// Copy a heap to a new image of the other engine: objects, arrays, headers, roots. The old image is left as it is.
     ///
     /// Objects keep their references, because they hold each other's. The engine log cannot give references of slot 0
@@ -151,17 +131,16 @@ pub enum HeapCommand {
     Convert(ConvertArguments),
     /// List roots, objects and arrays, and the part's wear and counters.
     ///
-    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
-    /// file. Apart from that only the part's counters change.
+    /// The heap is mounted first, which completes or undoes what a power cut interrupted: in memory, the file stays as
+    /// it is.
     ///
     /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again after its object
     /// was deleted, with another generation.
     Show(ShowArguments),
     /// List the use and content of every erase unit, and the log entries; or show one unit with its sectors.
     ///
-    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
-    /// file. Apart from that only the part's counters change. With --raw the heap is not mounted, and nothing is
-    /// changed at all.
+    /// The heap is mounted first, which completes or undoes what a power cut interrupted: in memory, the file stays as
+    /// it is. With --raw the heap is not mounted.
     ///
     /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
     ///
@@ -173,6 +152,18 @@ pub enum HeapCommand {
     Dump(DumpArguments),
 }
 
+impl HeapCommand {
+    fn source(&self) -> Option<Source> {
+        match self {
+            HeapCommand::Create(_) => None,
+            HeapCommand::Convert(ConvertArguments { old, .. }) => Some(Source::of(old)),
+            HeapCommand::Check(source)
+            | HeapCommand::Show(ShowArguments { source, .. })
+            | HeapCommand::Dump(DumpArguments { source, .. }) => Some(source.clone()),
+        }
+    }
+}
+
 /// The commands on block devices.
 #[derive(Debug, Subcommand)]
 pub enum NbdCommand {
@@ -180,8 +171,8 @@ pub enum NbdCommand {
     Create(NbdCreateArguments),
     /// Check every invariant of a block device. Exit code 1 if one is violated, 2 if the device does not mount.
     ///
-    /// The device is mounted first, which recovers what a power cut interrupted, in the image file.
-    Check(ImageArgument),
+    /// The device is mounted first, which recovers what a power cut interrupted: in memory, the file stays as it is.
+    Check(Source),
     /// Serve a block device to NBD clients until SIGTERM or SIGINT.
     ///
     /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes
@@ -194,6 +185,16 @@ pub enum NbdCommand {
     /// its first byte to its last, and 30 seconds to take each reply; after that its connection is closed. Between
     /// requests it may be silent for any time.
     Serve(NbdServeArguments),
+}
+
+impl NbdCommand {
+    fn source(&self) -> Option<Source> {
+        match self {
+            NbdCommand::Create(_) => None,
+            NbdCommand::Check(source) => Some(source.clone()),
+            NbdCommand::Serve(NbdServeArguments { image, .. }) => Some(Source::of(image)),
+        }
+    }
 }
 
 /// What block device to make.
@@ -257,19 +258,34 @@ pub enum CodeCommand {
     Confirm(ImageArgument),
     /// Go back to the program in the other room, if that is whole.
     Rollback(ImageArgument),
-    /// Show both rooms, every byte of them checked, and which one runs. Nothing but the part's counters changes. Exit
-    /// code 1 if the program that runs is not whole.
-    Status(ImageArgument),
-    /// Copy a program from its room to a file, every byte of it checked. Nothing but the part's counters changes. A
-    /// part shows wrong bits now and then: those that its codes correct are right in the file.
+    /// Show both rooms, every byte of them checked, and which one runs. Exit code 1 if the program that runs is not
+    /// whole.
+    Status(Source),
+    /// Copy a program from its room to a file, every byte of it checked. A part shows wrong bits now and then: those
+    /// that its codes correct are right in the file.
     Read(ReadArguments),
+}
+
+impl CodeCommand {
+    fn source(&self) -> Option<Source> {
+        Some(match self {
+            CodeCommand::Create(_) => return None,
+            CodeCommand::Status(source) | CodeCommand::Read(ReadArguments { source, .. }) => source.clone(),
+            CodeCommand::Install(ProgramArguments { image, .. })
+            | CodeCommand::Update(UpdateArguments { program: ProgramArguments { image, .. }, .. })
+            | CodeCommand::Boot(ImageArgument { image })
+            | CodeCommand::Confirm(ImageArgument { image })
+            | CodeCommand::Rollback(ImageArgument { image }) => Source::of(image),
+        })
+    }
 }
 
 /// Which program to copy, and where to.
 #[derive(Args, Debug)]
 pub struct ReadArguments {
-    /// Image file of a simulated NAND part for programs.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// File to make; there must be none of this name.
     pub file: PathBuf,
     /// The program's room; the one that runs if left out.
@@ -370,23 +386,32 @@ pub enum LogCommand {
     Plot(PlotArguments),
     /// List the readings by days, how full the log is, and the part's wear and counters.
     ///
-    /// The log is mounted first, which completes in the image file what a power cut interrupted, and checked: exit code
-    /// 1 if it is damaged.
-    Show(LogArgument),
+    /// The log is mounted first, which completes what a power cut interrupted: in memory, the file stays as it is. Then
+    /// it is checked: exit code 1 if it is damaged.
+    Show(Source),
     /// List the use and content of every erase unit; or show one unit with its cells.
     ///
-    /// The log is mounted first, which completes in the image file what a power cut interrupted. With --raw it is not
-    /// mounted, and nothing is changed at all. The terms are those of docs/format/ordered-index.md.
+    /// The log is mounted first, which completes what a power cut interrupted: in memory, the file stays as it is. With
+    /// --raw it is not mounted. The terms are those of docs/format/ordered-index.md.
     Dump(DumpArguments),
     /// Check every invariant of the log. Exit code 1 if one is violated, 2 if the log does not mount.
-    Check(LogArgument),
+    Check(Source),
 }
 
-/// An image file.
-#[derive(Args, Debug)]
-pub struct LogArgument {
-    /// Image file of a simulated part with a log in it.
-    pub image: PathBuf,
+impl LogCommand {
+    fn source(&self) -> Option<Source> {
+        Some(match self {
+            LogCommand::Create(_) => return None,
+            LogCommand::Append(AppendArguments { image, .. }) => Source::of(image),
+            LogCommand::Export(ExportArguments { source, .. })
+            | LogCommand::Dump(DumpArguments { source, .. })
+            | LogCommand::Show(source)
+            | LogCommand::Mean(SpanArguments { source, .. })
+            | LogCommand::Range(SpanArguments { source, .. })
+            | LogCommand::Plot(PlotArguments { of: SpanArguments { source, .. }, .. })
+            | LogCommand::Check(source) => source.clone(),
+        })
+    }
 }
 
 /// What log to create.
@@ -428,8 +453,9 @@ pub struct AppendArguments {
 /// Readings of a span of time.
 #[derive(Args, Debug)]
 pub struct SpanArguments {
-    /// Image file of a simulated part with a log in it.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// The first second.
     pub from: Option<Moment>,
     /// The second after the last.
@@ -446,8 +472,9 @@ impl SpanArguments {
 /// What to write, and where.
 #[derive(Args, Debug)]
 pub struct ExportArguments {
-    /// Image file of a simulated part with a log in it.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// File to make; there must be none of this name. Its ending says what it is: .csv, or .arrow, if norn is built
     /// with the feature arrow.
     pub file: PathBuf,
@@ -643,8 +670,9 @@ pub struct ConvertArguments {
 /// What to show.
 #[derive(Args, Debug)]
 pub struct ShowArguments {
-    /// Image file of a simulated part.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// Show headers and the values of fields and elements, too, as hexadecimal digits of their bytes.
     #[arg(long)]
     pub fields: bool,
@@ -653,8 +681,9 @@ pub struct ShowArguments {
 /// What to dump.
 #[derive(Args, Debug)]
 pub struct DumpArguments {
-    /// Image file of a simulated part with a heap or a log in it.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// Show this erase unit in full.
     #[arg(long, value_name = "N")]
     pub unit: Option<u16>,

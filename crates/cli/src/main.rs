@@ -15,6 +15,8 @@ mod image;
 mod log;
 mod manual;
 mod nbd;
+mod new_file;
+mod opening;
 mod part_text;
 mod parts;
 mod table;
@@ -35,7 +37,10 @@ use crate::card::arguments::CardCommand;
 use crate::error::Error;
 use crate::heap::dump::{Before, Extent};
 use crate::heap::listing::Values;
+use crate::image::arguments::ImageCommand;
 use crate::log::follow::Notice;
+use crate::opening::Source;
+use crate::opening::explanation::explained;
 
 const EXIT_FINDINGS: u8 = 1;
 const EXIT_ERROR: u8 = 2;
@@ -44,7 +49,7 @@ fn main() -> ExitCode {
     let command = Arguments::parse().command;
     let opening = command.opening();
     let executed = execute(command).map_err(|error| match opening {
-        Some((image, opener)) => error.explained(&image, opener),
+        Some((source, opener)) => explained(error, &source, opener),
         None => error,
     });
     match executed {
@@ -61,8 +66,8 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Heap(HeapCommand::Create(arguments)) => print(&heap::create(&arguments)?, Verdict::Sound),
-        Command::Heap(HeapCommand::Check(arguments)) => {
-            let findings = heap::audit::check(&arguments.image)?;
+        Command::Heap(HeapCommand::Check(source)) => {
+            let findings = heap::audit::check(&source)?;
             let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
             print(&findings, verdict)
         }
@@ -76,6 +81,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Code(command) => programs(command),
         Command::Log(command) => keep_log(command),
         Command::Card(command) => cards(&command),
+        Command::Image(command) => images(&command),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
         Command::Completions { shell } => print(&manual::completions(shell), Verdict::Sound),
         Command::Manual { directory } => print(&manual::write(&directory)?, Verdict::Sound),
@@ -101,7 +107,7 @@ fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
 
 fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let values = if arguments.fields { Values::Hexadecimal } else { Values::Hidden };
-    print(&heap::listing::show(&arguments.image, values)?, Verdict::Sound)
+    print(&heap::listing::show(&arguments.source, values)?, Verdict::Sound)
 }
 
 /// What is done before a dump, and what is shown.
@@ -112,14 +118,14 @@ fn asked(arguments: &DumpArguments) -> (Before, Extent) {
 
 fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
     let (before, extent) = asked(arguments);
-    print(&heap::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
+    print(&heap::dump::dump(&arguments.source, before, extent)?, Verdict::Sound)
 }
 
 fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
     match command {
         NbdCommand::Create(arguments) => print(&nbd::create(&arguments.image, &arguments.plan())?, Verdict::Sound),
-        NbdCommand::Check(arguments) => {
-            let findings = nbd::check(&arguments.image)?;
+        NbdCommand::Check(source) => {
+            let findings = nbd::check(&source)?;
             let verdict = if findings.violation.is_none() { Verdict::Sound } else { Verdict::Findings };
             print(&findings, verdict)
         }
@@ -143,11 +149,20 @@ fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
         CodeCommand::Boot(arguments) => code::boot(&arguments.image)?,
         CodeCommand::Confirm(arguments) => code::confirm(&arguments.image)?,
         CodeCommand::Rollback(arguments) => code::roll_back(&arguments.image)?,
-        CodeCommand::Read(ReadArguments { image, file, room }) => code::read(&image, &file, room)?,
-        CodeCommand::Status(arguments) => {
-            let status = code::status(&arguments.image)?;
+        CodeCommand::Read(ReadArguments { source, file, room }) => code::read(&source, &file, room)?,
+        CodeCommand::Status(source) => {
+            let status = code::status(&source)?;
             return print(&status, if status.is_sound() { Verdict::Sound } else { Verdict::Findings });
         }
+    };
+    print(&done, Verdict::Sound)
+}
+
+fn images(command: &ImageCommand) -> Result<ExitCode, Error> {
+    let done = match command {
+        ImageCommand::Show(source) => image::show(source)?,
+        ImageCommand::Import(arguments) => image::import(&arguments.source, &arguments.new)?,
+        ImageCommand::Export(arguments) => image::export::export(arguments)?,
     };
     print(&done, Verdict::Sound)
 }
@@ -181,15 +196,15 @@ fn in_verdict(sent: card::Sent) -> Result<ExitCode, Error> {
 }
 
 /// Prints an answer from a log, and says what is wrong with the log.
-fn answer(image: &Path, answer: log::Answer) -> Result<ExitCode, Error> {
+fn answer(source: &Source, answer: log::Answer) -> Result<ExitCode, Error> {
     let Some(first) = answer.violations.first() else {
         return print(&answer.text, Verdict::Sound);
     };
     let code = print(&answer.text, Verdict::Findings)?;
-    let (image, count) = (image.display(), answer.violations.len());
+    let (image, count) = (source.image.display(), answer.violations.len());
     eprintln!(
         "norn: {image}: the log is damaged, and readings may be missing from this answer: {}: {}; violations: {count}; \
-         `norn log check {image}` lists them",
+         `norn log check {source}` lists them",
         first.address, first.what
     );
     Ok(code)
@@ -220,23 +235,23 @@ fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
             let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
             print(&log::append::append(&job)?, Verdict::Sound)
         }
-        LogCommand::Mean(arguments) => answer(&arguments.image, log::mean(&arguments.image, &arguments.span())?),
-        LogCommand::Range(arguments) => answer(&arguments.image, log::range(&arguments.image, &arguments.span())?),
+        LogCommand::Mean(arguments) => answer(&arguments.source, log::mean(&arguments.source, &arguments.span())?),
+        LogCommand::Range(arguments) => answer(&arguments.source, log::range(&arguments.source, &arguments.span())?),
         LogCommand::Plot(PlotArguments { of, out, size, columns, rows }) => match out {
-            Some(file) => answer(&of.image, log::picture::plot(&of.image, &of.span(), &file, size)?),
-            None => answer(&of.image, log::plot(&of.image, &of.span(), (columns.into(), rows.into()))?),
+            Some(file) => answer(&of.source, log::picture::plot(&of.source, &of.span(), &file, size)?),
+            None => answer(&of.source, log::plot(&of.source, &of.span(), (columns.into(), rows.into()))?),
         },
         LogCommand::Export(arguments) => {
-            let exported = log::export::export(&arguments.image, &arguments.span(), &arguments.file)?;
-            answer(&arguments.image, exported)
+            let exported = log::export::export(&arguments.source, &arguments.span(), &arguments.file)?;
+            answer(&arguments.source, exported)
         }
-        LogCommand::Show(arguments) => answer(&arguments.image, log::listing::show(&arguments.image)?),
+        LogCommand::Show(source) => answer(&source, log::listing::show(&source)?),
         LogCommand::Dump(arguments) => {
             let (before, extent) = asked(&arguments);
-            print(&log::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
+            print(&log::dump::dump(&arguments.source, before, extent)?, Verdict::Sound)
         }
-        LogCommand::Check(arguments) => {
-            let findings = log::check(&arguments.image)?;
+        LogCommand::Check(source) => {
+            let findings = log::check(&source)?;
             let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
             print(&findings, verdict)
         }

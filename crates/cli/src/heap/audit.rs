@@ -1,7 +1,6 @@
 //! `norn heap check`: the heap's own checker, and what it found in figures.
 
 use std::fmt;
-use std::path::Path;
 
 use norn_flash::Nor;
 use norn_flash_sim::NorSim;
@@ -10,6 +9,7 @@ use norn_heap_image::{Audited, Engine, HeapFailure, ImageHeap, audit, mount};
 use norn_nor_store::Role;
 
 use crate::error::Error;
+use crate::opening::Source;
 use norn_flash_sim::WearSummary;
 
 /// What a check found.
@@ -47,14 +47,14 @@ impl fmt::Display for Findings {
     }
 }
 
-/// Mounts and audits the heap in `image`.
+/// Mounts and audits the heap in a file, which stays as it is.
 ///
 /// # Errors
 /// When the image or the heap cannot be opened or read.
-pub fn check(image: &Path) -> Result<Findings, Error> {
-    let mut device = NorSim::open_image(image)?;
+pub fn check(source: &Source) -> Result<Findings, Error> {
+    let mut device = source.read_nor()?;
     let wear = WearSummary::of(device.erase_counts());
-    Ok(findings(&mut device, wear).map_err(|failure| failure.in_image(image))?)
+    Ok(findings(&mut device, wear).map_err(|failure| failure.in_image(&source.image))?)
 }
 
 fn findings(device: &mut NorSim, wear: WearSummary) -> Result<Findings, HeapFailure> {

@@ -1,7 +1,6 @@
 //! `norn heap show`: roots, objects and arrays, and the state of the part, as tables.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::NorSim;
@@ -10,6 +9,7 @@ use norn_heap_image::{HeapFailure, ImageHeap, Part, TinyStoreHeap, mount};
 use norn_object_heap::{DeltaRecords, InitializationFlags};
 
 use crate::error::Error;
+use crate::opening::Source;
 use crate::part_text::part_text;
 use crate::table::{Side, table, text};
 
@@ -25,13 +25,13 @@ pub enum Values {
     Hexadecimal,
 }
 
-/// The heap in `image` as text.
+/// The heap in a file as text.
 ///
 /// # Errors
 /// When the image or the heap cannot be opened or read.
-pub fn show(image: &Path, values: Values) -> Result<String, Error> {
-    let mut device = NorSim::open_image(image)?;
-    let listed = list(&mut device, values).map_err(|failure| failure.in_image(image))?;
+pub fn show(source: &Source, values: Values) -> Result<String, Error> {
+    let mut device = source.read_nor()?;
+    let listed = list(&mut device, values).map_err(|failure| failure.in_image(&source.image))?;
     Ok(format!("{listed}\n{}", part_text(&device)))
 }
 

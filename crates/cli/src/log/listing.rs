@@ -1,9 +1,7 @@
 //! `norn log show`: the readings by days, the log's settings and fill, and the state of the part.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use norn_flash_sim::NorSim;
 use norn_ordered_index::{OrderedIndex, Settings};
 use norn_sensor_log::{Reading, Seconds, Summary};
 
@@ -12,6 +10,7 @@ use crate::log::failure::LogFailure;
 use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
 use crate::log::{Answer, Log, checked_answer};
+use crate::opening::Source;
 use crate::part_text::part_text;
 use crate::table::{Side, table, text};
 
@@ -24,13 +23,13 @@ struct Day {
     summary: Summary,
 }
 
-/// The log in `image` as text.
+/// The log in a file as text.
 ///
 /// # Errors
 /// When the image or the log cannot be opened or read.
-pub fn show(image: &Path) -> Result<Answer, Error> {
-    let mut answer = checked_answer(image, list)?;
-    answer.text += &part_text(&NorSim::open_image(image)?);
+pub fn show(source: &Source) -> Result<Answer, Error> {
+    let mut answer = checked_answer(source, list)?;
+    answer.text += &part_text(&source.read_nor()?);
     Ok(answer)
 }
 

@@ -16,6 +16,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::Error;
+use crate::opening::Source;
 use disk::{Disk, Waits};
 use failure::NbdFailure;
 use page_store::{ImageFtl, PageStore};
@@ -97,9 +98,8 @@ struct Mounted {
     loads: u64,
 }
 
-/// Opens an image and mounts the device in it.
-fn mount(image: &Path) -> Result<Mounted, Error> {
-    let part = NandSim::open_image(image)?;
+/// Mounts the device on a part in an image.
+fn mount(image: &Path, part: NandSim) -> Result<Mounted, Error> {
     let geometry = Nand::part(&part);
     // How many logical pages there are is known when it is mounted.
     let memory = vec![0; ImageFtl::memory_bytes(&geometry, norn_nand_ftl::logical_pages_limit(&geometry))];
@@ -142,12 +142,13 @@ impl Display for Findings {
     }
 }
 
-/// Mounts the device in an image and checks every invariant.
+/// Mounts the device in a file, which stays as it is, and checks every invariant.
 ///
 /// # Errors
 /// When it cannot be mounted or read.
-pub fn check(image: &Path) -> Result<Findings, Error> {
-    let mut mounted = mount(image)?;
+pub fn check(source: &Source) -> Result<Findings, Error> {
+    let image = &source.image;
+    let mut mounted = mount(image, source.read_nand()?)?;
     let audited = mounted.ftl.audit(&[]);
     let violation = audited.map_err(|error| in_image(NbdFailure::Ftl(error), image))?;
     Ok(Findings { mounted, violation })
@@ -184,7 +185,7 @@ pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Resul
     let bound = |error| in_image(NbdFailure::Listen(listen.clone(), error), image);
     // From here on a signal is kept until it is queried.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(bound)?;
-    let mounted = mount(image)?;
+    let mounted = mount(image, NandSim::open_image(image)?)?;
     let before = mounted.ftl.device().part().counters();
     let listener = Listener::bind(listen).map_err(bound)?;
     let text = mounted.to_string();
