@@ -129,6 +129,18 @@ pub enum HeapCommand {
     /// nothing is made, except with --new-references. The copy is audited and compared, object by object, before the
     /// new image appears, complete.
     Convert(ConvertArguments),
+    /// Write a heap as JSON: classes, objects, arrays, roots.
+    ///
+    /// A heap knows widths, and no types. Fields are exported as numbers or bytes, except with --types: a JSON file
+    /// whose classes give names and types (u8 to u64, i8 to i64, f32, f64, ref, text16, bytes12) to objects whose
+    /// fields have these widths. A class with a header is of objects with that header. A document that was exported
+    /// serves, once its classes are edited.
+    Export(HeapExportArguments),
+    /// Make an image with a heap of what a JSON file says, as exported.
+    ///
+    /// Objects called #SLOT.GENERATION get this reference, others a free one. Everything is read back and compared
+    /// before the image appears.
+    Import(HeapImportArguments),
     /// List roots, objects and arrays, and the part's wear and counters.
     ///
     /// The heap is mounted first, which completes or undoes what a power cut interrupted: in memory, the file stays as
@@ -155,7 +167,8 @@ pub enum HeapCommand {
 impl HeapCommand {
     fn source(&self) -> Option<Source> {
         match self {
-            HeapCommand::Create(_) => None,
+            HeapCommand::Create(_) | HeapCommand::Import(_) => None,
+            HeapCommand::Export(HeapExportArguments { source, .. }) => Some(source.clone()),
             HeapCommand::Convert(ConvertArguments { old, .. }) => Some(Source::of(old)),
             HeapCommand::Check(source)
             | HeapCommand::Show(ShowArguments { source, .. })
@@ -650,6 +663,29 @@ impl TinyStoreArguments {
             },
         }
     }
+}
+
+/// What to export, and where to.
+#[derive(Args, Debug)]
+pub struct HeapExportArguments {
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
+    /// File to make; there must be none of this name. Standard output if left out.
+    pub file: Option<PathBuf>,
+    /// JSON file whose classes give names and types to fields.
+    #[arg(long, value_name = "FILE")]
+    pub types: Option<PathBuf>,
+}
+
+/// What to import, and what heap to make of it.
+#[derive(Args, Debug)]
+pub struct HeapImportArguments {
+    /// JSON file.
+    pub data: PathBuf,
+    /// The heap.
+    #[command(flatten)]
+    pub create: CreateArguments,
 }
 
 /// What to convert.

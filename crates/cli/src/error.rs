@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use norn_card_image::CardFailure;
 use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::convert::ConversionError;
-use norn_heap_image::{Engine, HeapImageError};
+use norn_heap_image::{Engine, FillError, HeapImageError};
 
 use crate::code::failure::CodeFailure;
+use crate::heap::data::document::DataError;
 use crate::log::failure::LogError;
 use crate::nbd::failure::NbdFailure;
 use crate::opening::failure::DumpFailure;
@@ -45,6 +46,17 @@ pub enum Error {
     /// A heap could not be converted.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
+    /// A heap could not be filled.
+    #[error(transparent)]
+    Fill(#[from] FillError),
+    /// A document of a heap is none.
+    #[error("{}: {failure}", file.display())]
+    Data {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and where.
+        failure: DataError,
+    },
     /// References cannot be kept by a conversion.
     #[error(
         "{}: the engine {engine} cannot give these references, {count} of them: nothing was made; --new-references \

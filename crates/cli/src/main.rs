@@ -30,8 +30,8 @@ use clap::Parser;
 use norn_flash::EraseUnit;
 
 use crate::arguments::{
-    Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PlotArguments,
-    ProgramArguments, ReadArguments, ShowArguments,
+    Arguments, CodeCommand, Command, DumpArguments, HeapCommand, HeapImportArguments, LogCommand, NbdCommand,
+    PlotArguments, ProgramArguments, ReadArguments, ShowArguments,
 };
 use crate::card::arguments::CardCommand;
 use crate::error::Error;
@@ -39,6 +39,7 @@ use crate::heap::dump::{Before, Extent};
 use crate::heap::listing::Values;
 use crate::image::arguments::ImageCommand;
 use crate::log::follow::Notice;
+use crate::new_file::NewFile;
 use crate::opening::Source;
 use crate::opening::explanation::explained;
 
@@ -74,6 +75,17 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Heap(HeapCommand::Convert(arguments)) => {
             let show = |listed: &str| print(&listed, Verdict::Sound).map(|_| ());
             print(&heap::convert::run(&arguments, show)?, Verdict::Sound)
+        }
+        Command::Heap(HeapCommand::Export(arguments)) => {
+            let text = heap::data::export(&arguments.source, arguments.types.as_deref())?;
+            match &arguments.file {
+                None => print(&text, Verdict::Sound),
+                Some(file) => NewFile::write(file, text.as_bytes()).map(|()| ExitCode::SUCCESS),
+            }
+        }
+        Command::Heap(HeapCommand::Import(HeapImportArguments { data, create })) => {
+            let format = (create.format()?, create.spares);
+            print(&heap::data::import(&data, &create.image, create.part.clone(), format)?, Verdict::Sound)
         }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
