@@ -9,47 +9,64 @@ mod card;
 mod code;
 #[cfg(test)]
 mod documented;
+mod dump_arguments;
 mod error;
 mod heap;
 mod image;
 mod log;
+mod look;
 mod manual;
 mod nbd;
 mod new_file;
 mod opening;
 mod part_text;
 mod parts;
+mod progress;
+mod report;
 mod table;
 
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::Parser;
 use norn_flash::EraseUnit;
 
 use crate::arguments::{
-    Arguments, CodeCommand, Command, DumpArguments, HeapCommand, HeapImportArguments, LogCommand, NbdCommand,
-    PlotArguments, ProgramArguments, ReadArguments, ShowArguments,
+    Arguments, CodeCommand, Command, LogCommand, NbdCommand, PlotArguments, ProgramArguments, ReadArguments,
 };
 use crate::card::arguments::CardCommand;
+use crate::dump_arguments::DumpArguments;
 use crate::error::Error;
+use crate::heap::arguments::{HeapCommand, HeapImportArguments, ShowArguments};
 use crate::heap::dump::{Before, Extent};
 use crate::heap::listing::Values;
 use crate::image::arguments::ImageCommand;
 use crate::log::follow::Notice;
+use crate::look::Look;
 use crate::new_file::NewFile;
 use crate::opening::Source;
 use crate::opening::explanation::explained;
+use crate::report::{Form, Report};
 
 const EXIT_FINDINGS: u8 = 1;
 const EXIT_ERROR: u8 = 2;
 
+/// Whether only what was asked for is printed.
+static QUIET: OnceLock<bool> = OnceLock::new();
+
 fn main() -> ExitCode {
-    let command = Arguments::parse().command;
+    let Arguments { quiet, command } = Arguments::parse();
+    let _ = QUIET.set(quiet);
     let opening = command.opening();
-    let executed = execute(command).map_err(|error| match opening {
+    if let Some((source, opener)) = opening.as_ref().filter(|_| !command.goes_on()) {
+        progress::start(format!("norn {opener}: {}", source.image.display()));
+    }
+    let executed = execute(command);
+    progress::end();
+    let executed = executed.map_err(|error| match opening {
         Some((source, opener)) => explained(error, &source, opener),
         None => error,
     });
@@ -66,15 +83,14 @@ fn main() -> ExitCode {
 
 fn execute(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Heap(HeapCommand::Create(arguments)) => print(&heap::create(&arguments)?, Verdict::Sound),
-        Command::Heap(HeapCommand::Check(source)) => {
-            let findings = heap::audit::check(&source)?;
-            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
-            print(&findings, verdict)
+        Command::Heap(HeapCommand::Create(arguments)) => say(&heap::create(&arguments)?),
+        Command::Heap(HeapCommand::Check(look)) => {
+            let findings = heap::audit::check(&look.source)?;
+            print_findings(&findings.report(), look.form.form(), verdict_of(findings.violations.len()))
         }
         Command::Heap(HeapCommand::Convert(arguments)) => {
             let show = |listed: &str| print(&listed, Verdict::Sound).map(|_| ());
-            print(&heap::convert::run(&arguments, show)?, Verdict::Sound)
+            say(&heap::convert::run(&arguments, show)?)
         }
         Command::Heap(HeapCommand::Export(arguments)) => {
             let text = heap::data::export(&arguments.source, arguments.types.as_deref())?;
@@ -85,7 +101,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Heap(HeapCommand::Import(HeapImportArguments { data, create })) => {
             let format = (create.format()?, create.spares);
-            print(&heap::data::import(&data, &create.image, create.part.clone(), format)?, Verdict::Sound)
+            say(&heap::data::import(&data, &create.image, create.part.clone(), format)?)
         }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
@@ -94,9 +110,9 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Log(command) => keep_log(command),
         Command::Card(command) => cards(&command),
         Command::Image(command) => images(&command),
-        Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
+        Command::Parts(form) => print(&parts::catalogue_report().shown(form.form()), Verdict::Sound),
         Command::Completions { shell } => print(&manual::completions(shell), Verdict::Sound),
-        Command::Manual { directory } => print(&manual::write(&directory)?, Verdict::Sound),
+        Command::Manual { directory } => say(&manual::write(&directory)?),
     }
 }
 
@@ -108,6 +124,7 @@ enum Verdict {
 
 /// Prints what a command found.
 fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
+    progress::end();
     let mut output = io::stdout().lock();
     write!(output, "{found}")?;
     output.flush()?;
@@ -117,9 +134,27 @@ fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
     })
 }
 
+/// Prints what was done, unless nobody wants to know.
+fn say(done: &impl Display) -> Result<ExitCode, Error> {
+    if QUIET.get() == Some(&true) { Ok(ExitCode::SUCCESS) } else { print(done, Verdict::Sound) }
+}
+
+/// Prints what a check found; what is sound, only if somebody wants to know.
+fn print_findings(report: &Report, form: Form, verdict: Verdict) -> Result<ExitCode, Error> {
+    match verdict {
+        Verdict::Sound if form == Form::Text => say(report),
+        verdict => print(&report.shown(form), verdict),
+    }
+}
+
+/// What a number of violations means.
+fn verdict_of(violations: usize) -> Verdict {
+    if violations == 0 { Verdict::Sound } else { Verdict::Findings }
+}
+
 fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let values = if arguments.fields { Values::Hexadecimal } else { Values::Hidden };
-    print(&heap::listing::show(&arguments.source, values)?, Verdict::Sound)
+    print(&heap::listing::show(&arguments.source, values)?.shown(arguments.form.form()), Verdict::Sound)
 }
 
 /// What is done before a dump, and what is shown.
@@ -135,11 +170,10 @@ fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
 
 fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
     match command {
-        NbdCommand::Create(arguments) => print(&nbd::create(&arguments.image, &arguments.plan())?, Verdict::Sound),
-        NbdCommand::Check(source) => {
-            let findings = nbd::check(&source)?;
-            let verdict = if findings.violation.is_none() { Verdict::Sound } else { Verdict::Findings };
-            print(&findings, verdict)
+        NbdCommand::Create(arguments) => say(&nbd::create(&arguments.image, &arguments.plan())?),
+        NbdCommand::Check(look) => {
+            let findings = nbd::check(&look.source)?;
+            print_findings(&findings.report(), look.form.form(), verdict_of(findings.violation.iter().count()))
         }
         NbdCommand::Serve(arguments) => {
             let ready = |text: String| print(&text, Verdict::Sound).map(|_| ());
@@ -167,16 +201,16 @@ fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
             return print(&status, if status.is_sound() { Verdict::Sound } else { Verdict::Findings });
         }
     };
-    print(&done, Verdict::Sound)
+    say(&done)
 }
 
 fn images(command: &ImageCommand) -> Result<ExitCode, Error> {
     let done = match command {
-        ImageCommand::Show(source) => image::show(source)?,
+        ImageCommand::Show(source) => return print(&image::show(source)?, Verdict::Sound),
         ImageCommand::Import(arguments) => image::import(&arguments.source, &arguments.new)?,
         ImageCommand::Export(arguments) => image::export::export(arguments)?,
     };
-    print(&done, Verdict::Sound)
+    say(&done)
 }
 
 fn cards(command: &CardCommand) -> Result<ExitCode, Error> {
@@ -240,12 +274,12 @@ fn follow(image: &Path, file: &Path) -> Result<ExitCode, Error> {
 
 fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
     match command {
-        LogCommand::Create(arguments) => print(&log::create(&arguments.image, arguments.part)?, Verdict::Sound),
+        LogCommand::Create(arguments) => say(&log::create(&arguments.image, arguments.part)?),
         LogCommand::Append(arguments) if arguments.follow => follow(&arguments.image, &arguments.file),
         LogCommand::Append(arguments) => {
             let cuts = arguments.cut_power.map(|seed| (seed, arguments.cuts_every));
             let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
-            print(&log::append::append(&job)?, Verdict::Sound)
+            say(&log::append::append(&job)?)
         }
         LogCommand::Mean(arguments) => answer(&arguments.source, log::mean(&arguments.source, &arguments.span())?),
         LogCommand::Range(arguments) => answer(&arguments.source, log::range(&arguments.source, &arguments.span())?),
@@ -257,15 +291,17 @@ fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
             let exported = log::export::export(&arguments.source, &arguments.span(), &arguments.file)?;
             answer(&arguments.source, exported)
         }
-        LogCommand::Show(source) => answer(&source, log::listing::show(&source)?),
+        LogCommand::Show(Look { source, form }) => {
+            let (report, violations) = log::listing::show(&source)?;
+            answer(&source, log::Answer { text: report.shown(form.form()), violations })
+        }
         LogCommand::Dump(arguments) => {
             let (before, extent) = asked(&arguments);
             print(&log::dump::dump(&arguments.source, before, extent)?, Verdict::Sound)
         }
-        LogCommand::Check(source) => {
-            let findings = log::check(&source)?;
-            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
-            print(&findings, verdict)
+        LogCommand::Check(look) => {
+            let findings = log::check(&look.source)?;
+            print_findings(&findings.report(), look.form.form(), verdict_of(findings.violations.len()))
         }
     }
 }

@@ -6,6 +6,7 @@
 //! log's entries ([`entry_text`]), of a log-structured heap units, sectors and records ([`log_units`]); and the layer
 //! for limited parts ([`remap_dump`]).
 
+pub mod arguments;
 pub mod audit;
 pub mod convert;
 pub mod data;
@@ -20,8 +21,8 @@ mod unit_detail;
 
 use norn_flash::Nor;
 
-use crate::arguments::CreateArguments;
 use crate::error::Error;
+use arguments::CreateArguments;
 
 /// Makes an image file with an empty heap, and says what it is.
 ///

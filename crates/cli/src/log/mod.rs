@@ -20,7 +20,6 @@ mod raw_block;
 mod readings;
 mod tail;
 
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
@@ -34,6 +33,7 @@ use crate::log::milli::Milli;
 use crate::log::moment::{Moment, Timestamp};
 use crate::log::plot::Plot;
 use crate::opening::Source;
+use crate::report::Report;
 use norn_flash_sim::WearSummary;
 
 /// A log on a simulated part.
@@ -187,17 +187,21 @@ pub struct Findings {
     pub violations: Vec<Violation>,
 }
 
-impl fmt::Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "readings      {}", self.readings)?;
+impl Findings {
+    /// For people and programs.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new(14);
+        report.number("readings", self.readings);
         if let Some((oldest, newest)) = self.oldest_and_newest {
-            writeln!(f, "from          {oldest}\nto            {newest}")?;
+            report.value("from", oldest).value("to", newest);
         }
         let [live, dead, free] = self.cells;
-        writeln!(f, "cells         {live} in use, {dead} dead, {free} free")?;
-        writeln!(f, "erase counts  {}", self.wear)?;
-        writeln!(f, "violations    {}", self.violations.len())?;
-        self.violations.iter().try_for_each(|Violation { address, what }| writeln!(f, "violation: {address}: {what}"))
+        report.value("cells", format!("{live} in use, {dead} dead, {free} free"));
+        report.value("erase counts", self.wear);
+        report.text(format!("violations    {}\n", self.violations.len()));
+        let violations = self.violations.iter().map(|Violation { address, what }| format!("{address}: {what}"));
+        report.list("violations", "violation:", violations);
+        report
     }
 }
 

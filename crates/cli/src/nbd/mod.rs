@@ -17,6 +17,7 @@ use signal_hook::iterator::Signals;
 
 use crate::error::Error;
 use crate::opening::Source;
+use crate::report::Report;
 use disk::{Disk, Waits};
 use failure::NbdFailure;
 use page_store::{ImageFtl, PageStore};
@@ -132,13 +133,27 @@ pub struct Findings {
     pub violation: Option<Violation>,
 }
 
-impl Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.mounted)?;
-        match &self.violation {
-            None => writeln!(f, "sound"),
-            Some(violation) => writeln!(f, "violation: {violation}"),
+impl Findings {
+    /// For people and programs.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new(0);
+        report.text(self.mounted.to_string());
+        let (ftl, counts) = (&self.mounted.ftl, self.mounted.ftl.page_counts());
+        for (name, number) in [
+            ("size_bytes", u64::from(ftl.logical_pages()) * u64::from(ftl.page_bytes())),
+            ("page_bytes", ftl.page_bytes().into()),
+            ("good_blocks", ftl.good_blocks().into()),
+            ("pages_in_use", counts.live.into()),
+            ("pages_erased", counts.free.into()),
+            ("pages_to_erase", counts.dead().into()),
+        ] {
+            report.datum(name, number);
         }
+        if self.violation.is_none() {
+            report.text("sound\n");
+        }
+        report.list("violations", "violation:", self.violation.iter().map(Violation::to_string));
+        report
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a file holds, and which command opens it: the end of the message of a command that refuses the file.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use norn_code_pager::TWO_ROOMS;
 use norn_embedded::PartContent;
@@ -28,6 +28,19 @@ pub enum Opener {
     Image,
     /// `norn card`, which opens directories.
     Card,
+}
+
+impl Display for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Opener::Heap => "heap",
+            Opener::Log => "log",
+            Opener::Nbd => "nbd",
+            Opener::Code => "code",
+            Opener::Image => "image",
+            Opener::Card => "card",
+        })
+    }
 }
 
 impl Opener {
