@@ -22,7 +22,7 @@ use super::region::Region;
 /// The NOR parts that a dump may be of, the likeliest first; none if it holds no store as a whole.
 pub fn nor_candidates(piece: &Piece) -> Vec<NorSim> {
     let candidates = specs(piece.bytes.len()).into_iter().map(|spec| NorSim::from_cells(spec, &piece.bytes));
-    let mut fitting: Vec<NorSim> = candidates.filter(|part| fits(part)).collect();
+    let mut fitting: Vec<NorSim> = candidates.filter(fits).collect();
     let mounting: Vec<NorSim> = fitting.iter().filter(|part| mounts(part)).cloned().collect();
     if !mounting.is_empty() {
         fitting = mounting;
