@@ -35,8 +35,8 @@ fn terminal_columns() -> Option<u16> {
     stated.or_else(|| stdout().is_terminal().then(of_terminal).flatten())
 }
 
-/// The table as text without trailing blanks, a newline after each row. Where it goes to a terminal, titles and texts of
-/// several words are wrapped as that asks for.
+/// The table as text without trailing blanks, a newline after each row. Where it goes to a terminal, titles and texts
+/// of several words are wrapped as that asks for.
 pub fn text(table: &Table) -> String {
     match terminal_columns() {
         None => lines(table),
