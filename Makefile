@@ -28,7 +28,10 @@ run:
 	@tools/ensure-rust
 	@echo "compiling the card's API and the purse, and building the card: the first time takes a minute or two"
 	@tools/card-jars out/card
-	cargo run --locked --release -p norn-wallet -- $(CARD) --seed $(SEED)
+	@echo "compiling norn-wallet and the crates below it; cargo shows how far it is: the first time takes two to five minutes"
+	cargo build --locked --release -p norn-wallet
+	@echo "the purse pays"
+	cargo run --locked --release --quiet -p norn-wallet -- $(CARD) --seed $(SEED)
 
 install:
 	tools/install-c $(PREFIX) $(TARGET)

@@ -144,8 +144,8 @@ fn partitions(device: &SharedNor) -> Option<[NorPartition<SharedNor>; 2]> {
     Some([heap, NorPartition::new(device.clone(), journal..units).ok()?])
 }
 
-/// The parts of the card in a directory.
-fn images(path: &Path) -> Result<(NorSim, NandSim), CardFailure> {
+/// The files of the parts of the card in a directory.
+fn images(path: &Path) -> Result<(PathBuf, PathBuf), CardFailure> {
     let nor = path.join("nor.img");
     if !path.exists() || path.is_dir() && !nor.exists() {
         return Err(CardFailure::Absent);
@@ -153,7 +153,7 @@ fn images(path: &Path) -> Result<(NorSim, NandSim), CardFailure> {
     if !path.is_dir() {
         return Err(CardFailure::NoDirectory);
     }
-    Ok((NorSim::open_image(&nor)?, NandSim::open_image(&path.join("nand.img"))?))
+    Ok((nor, path.join("nand.img")))
 }
 
 /// A directory for a card that is being made; it goes away if the card does not take it.
@@ -226,18 +226,18 @@ impl<const TRACED: bool> CardOf<TRACED> {
     /// [`CardFailure`].
     pub fn open(path: &Path) -> Result<Self, CardFailure> {
         let (nor, nand) = images(path)?;
-        Self::on(path, SharedNor::new(nor), nand)
+        Self::on(path, SharedNor::new(NorSim::open_image(&nor)?), NandSim::open_image(&nand)?)
     }
 
     /// Opens a copy of a card in memory, and switches its power on: whatever the card does then, such as clearing what
-    /// its heap does not know, its files stay as they are. Cost: the bytes that are programmed on both parts.
+    /// its heap does not know, its files stay as they are, and need not be writable. Cost: the bytes of the NOR part.
     ///
     /// # Errors
     ///
     /// [`CardFailure`].
     pub fn open_copy(path: &Path) -> Result<Self, CardFailure> {
         let (nor, nand) = images(path)?;
-        Self::on(path, SharedNor::new(nor.clone()), nand.clone())
+        Self::on(path, SharedNor::new(NorSim::read_image(&nor)?), NandSim::read_image(&nand)?)
     }
 
     fn on(path: &Path, device: SharedNor, nand: NandSim) -> Result<Self, CardFailure> {

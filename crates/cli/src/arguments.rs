@@ -2,20 +2,23 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use norn_code_pager::{RoomName, Standing, Version};
 use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
-use norn_heap_image::{Engine, Format, part_by_name};
+use norn_heap_image::part_by_name;
 use norn_nbd::Address;
-use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
 
 use crate::card::arguments::CardCommand;
-use crate::error::Error;
-use crate::image::Opener;
+use crate::dump_arguments::DumpArguments;
+use crate::heap::arguments::HeapCommand;
+use crate::image::arguments::ImageCommand;
 use crate::log::Span;
 use crate::log::moment::Moment;
 use crate::log::picture::Size;
+use crate::look::{FormArgument, Look};
+use crate::opening::Source;
+use crate::opening::explanation::Opener;
 use crate::{code, nbd};
 
 const EXAMPLES: &str = "\
@@ -27,6 +30,8 @@ Examples:
   norn heap show heap.img --fields                           list objects and their values
   norn heap dump heap.img                                    list erase units and log entries
   norn heap dump heap.img --unit 3                           show erase unit 3 in full
+  norn heap check dump.hex --region 0x8078000..0x8080000     a chip's dump: binary, Intel HEX, UF2 or ELF
+  norn image export heap.img heap.hex --base 0x8078000       a file for a chip's programmer
   norn nbd create disk.img                                   a block device on a simulated NAND part
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn code install part.img app.bin --program-version 1.0.0
@@ -50,6 +55,9 @@ Exit codes:
 #[derive(Debug, Parser)]
 #[command(name = "norn", version, after_help = EXAMPLES)]
 pub struct Arguments {
+    /// Print nothing about what was done or found sound: only what was asked for, findings, and errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -58,7 +66,7 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make, check and inspect a heap in an image file.
+    /// Make, check, show, convert, export and import a heap in an image file.
     #[command(subcommand)]
     Heap(HeapCommand),
     /// Make, check and serve a block device on a simulated NAND part in an image file.
@@ -73,8 +81,11 @@ pub enum Command {
     /// Make a Java Card, install applets on it, send it commands, and serve it to PC/SC.
     #[command(subcommand)]
     Card(CardCommand),
+    /// Say what a file holds; make an image of a chip's dump, and a file for a programmer of an image.
+    #[command(subcommand)]
+    Image(ImageCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
-    Parts,
+    Parts(FormArgument),
     /// Print the script that completes commands and options in a shell.
     #[command(after_help = "Example: norn completions bash > ~/.local/share/bash-completion/completions/norn")]
     Completions {
@@ -90,87 +101,29 @@ pub enum Command {
 }
 
 impl Command {
-    /// The image that it opens, and as what; of a command that makes one, nothing.
-    pub fn opening(&self) -> Option<(PathBuf, Opener)> {
-        let (image, opener) = match self {
-            Command::Heap(HeapCommand::Check(ImageArgument { image }))
-            | Command::Heap(HeapCommand::Convert(ConvertArguments { old: image, .. }))
-            | Command::Heap(HeapCommand::Show(ShowArguments { image, .. }))
-            | Command::Heap(HeapCommand::Dump(DumpArguments { image, .. })) => (image, Opener::Heap),
-            Command::Log(
-                LogCommand::Append(AppendArguments { image, .. })
-                | LogCommand::Export(ExportArguments { image, .. })
-                | LogCommand::Dump(DumpArguments { image, .. })
-                | LogCommand::Show(LogArgument { image })
-                | LogCommand::Mean(SpanArguments { image, .. })
-                | LogCommand::Range(SpanArguments { image, .. })
-                | LogCommand::Plot(PlotArguments { of: SpanArguments { image, .. }, .. })
-                | LogCommand::Check(LogArgument { image }),
-            ) => (image, Opener::Log),
-            Command::Nbd(
-                NbdCommand::Check(ImageArgument { image }) | NbdCommand::Serve(NbdServeArguments { image, .. }),
-            ) => (image, Opener::Nbd),
-            Command::Code(
-                CodeCommand::Install(ProgramArguments { image, .. })
-                | CodeCommand::Update(UpdateArguments { program: ProgramArguments { image, .. }, .. })
-                | CodeCommand::Boot(ImageArgument { image })
-                | CodeCommand::Confirm(ImageArgument { image })
-                | CodeCommand::Rollback(ImageArgument { image })
-                | CodeCommand::Status(ImageArgument { image })
-                | CodeCommand::Read(ReadArguments { image, .. }),
-            ) => (image, Opener::Code),
-            Command::Code(CodeCommand::Create(_))
-            | Command::Heap(HeapCommand::Create(_))
-            | Command::Log(LogCommand::Create(_))
-            | Command::Nbd(NbdCommand::Create(_))
-            | Command::Card(_)
-            | Command::Parts
-            | Command::Completions { .. }
-            | Command::Manual { .. } => return None,
-        };
-        Some((image.clone(), opener))
+    /// Whether it goes on until a signal, and says so itself.
+    pub fn goes_on(&self) -> bool {
+        matches!(
+            self,
+            Command::Nbd(NbdCommand::Serve(_))
+                | Command::Card(CardCommand::Serve(_))
+                | Command::Log(LogCommand::Append(AppendArguments { follow: true, .. }))
+        )
     }
-}
 
-/// The commands on a heap.
-#[derive(Debug, Subcommand)]
-pub enum HeapCommand {
-    /// Make an image file of a simulated part with an empty heap. An existing file is never overwritten.
-    Create(CreateArguments),
-    /// Check every invariant of the heap. Exit code 1 if one is violated, 2 if the heap does not mount.
-    ///
-    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
-    /// file. Apart from that only the part's counters change.
-    Check(ImageArgument),
-    /// Copy a heap to a new image of the other engine: objects, arrays, headers, roots. The old image is left as it is.
-    ///
-    /// Objects keep their references, because they hold each other's. The engine log cannot give references of slot 0
-    /// and of generation 65535, nor to an array of several sections whose next slots are in use. These are listed, and
-    /// nothing is made, except with --new-references. The copy is audited and compared, object by object, before the
-    /// new image appears, complete.
-    Convert(ConvertArguments),
-    /// List roots, objects and arrays, and the part's wear and counters.
-    ///
-    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
-    /// file. Apart from that only the part's counters change.
-    ///
-    /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again after its object
-    /// was deleted, with another generation.
-    Show(ShowArguments),
-    /// List the use and content of every erase unit, and the log entries; or show one unit with its sectors.
-    ///
-    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
-    /// file. Apart from that only the part's counters change. With --raw the heap is not mounted, and nothing is
-    /// changed at all.
-    ///
-    /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
-    ///
-    /// On a part with spare units, the units shown are virtual ones and their physical units; --raw shows the headers
-    /// of the physical units. --unit shows identity, assignment, and every descriptor or entry of the log.
-    ///
-    /// Of a log-structured heap, units and records of the newest log are shown, and --unit lists sectors or records;
-    /// which sectors are live is not known with --raw.
-    Dump(DumpArguments),
+    /// What it opens, and as what; of a command that makes an image, nothing.
+    pub fn opening(&self) -> Option<(Source, Opener)> {
+        let (source, opener) = match self {
+            Command::Heap(command) => (command.source()?, Opener::Heap),
+            Command::Log(command) => (command.source()?, Opener::Log),
+            Command::Nbd(command) => (command.source()?, Opener::Nbd),
+            Command::Code(command) => (command.source()?, Opener::Code),
+            Command::Image(command) => (command.source(), Opener::Image),
+            Command::Card(command) => (Source::of(command.card()), Opener::Card),
+            Command::Parts(_) | Command::Completions { .. } | Command::Manual { .. } => return None,
+        };
+        Some((source, opener))
+    }
 }
 
 /// The commands on block devices.
@@ -180,8 +133,8 @@ pub enum NbdCommand {
     Create(NbdCreateArguments),
     /// Check every invariant of a block device. Exit code 1 if one is violated, 2 if the device does not mount.
     ///
-    /// The device is mounted first, which recovers what a power cut interrupted, in the image file.
-    Check(ImageArgument),
+    /// The device is mounted first, which recovers what a power cut interrupted: in memory, the file stays as it is.
+    Check(Look),
     /// Serve a block device to NBD clients until SIGTERM or SIGINT.
     ///
     /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes
@@ -194,6 +147,16 @@ pub enum NbdCommand {
     /// its first byte to its last, and 30 seconds to take each reply; after that its connection is closed. Between
     /// requests it may be silent for any time.
     Serve(NbdServeArguments),
+}
+
+impl NbdCommand {
+    fn source(&self) -> Option<Source> {
+        match self {
+            NbdCommand::Create(_) => None,
+            NbdCommand::Check(look) => Some(look.source.clone()),
+            NbdCommand::Serve(NbdServeArguments { image, .. }) => Some(Source::of(image)),
+        }
+    }
 }
 
 /// What block device to make.
@@ -257,19 +220,34 @@ pub enum CodeCommand {
     Confirm(ImageArgument),
     /// Go back to the program in the other room, if that is whole.
     Rollback(ImageArgument),
-    /// Show both rooms, every byte of them checked, and which one runs. Nothing but the part's counters changes. Exit
-    /// code 1 if the program that runs is not whole.
-    Status(ImageArgument),
-    /// Copy a program from its room to a file, every byte of it checked. Nothing but the part's counters changes. A
-    /// part shows wrong bits now and then: those that its codes correct are right in the file.
+    /// Show both rooms, every byte of them checked, and which one runs. Exit code 1 if the program that runs is not
+    /// whole.
+    Status(Source),
+    /// Copy a program from its room to a file, every byte of it checked. A part shows wrong bits now and then: those
+    /// that its codes correct are right in the file.
     Read(ReadArguments),
+}
+
+impl CodeCommand {
+    fn source(&self) -> Option<Source> {
+        Some(match self {
+            CodeCommand::Create(_) => return None,
+            CodeCommand::Status(source) | CodeCommand::Read(ReadArguments { source, .. }) => source.clone(),
+            CodeCommand::Install(ProgramArguments { image, .. })
+            | CodeCommand::Update(UpdateArguments { program: ProgramArguments { image, .. }, .. })
+            | CodeCommand::Boot(ImageArgument { image })
+            | CodeCommand::Confirm(ImageArgument { image })
+            | CodeCommand::Rollback(ImageArgument { image }) => Source::of(image),
+        })
+    }
 }
 
 /// Which program to copy, and where to.
 #[derive(Args, Debug)]
 pub struct ReadArguments {
-    /// Image file of a simulated NAND part for programs.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// File to make; there must be none of this name.
     pub file: PathBuf,
     /// The program's room; the one that runs if left out.
@@ -370,23 +348,32 @@ pub enum LogCommand {
     Plot(PlotArguments),
     /// List the readings by days, how full the log is, and the part's wear and counters.
     ///
-    /// The log is mounted first, which completes in the image file what a power cut interrupted, and checked: exit code
-    /// 1 if it is damaged.
-    Show(LogArgument),
+    /// The log is mounted first, which completes what a power cut interrupted: in memory, the file stays as it is. Then
+    /// it is checked: exit code 1 if it is damaged.
+    Show(Look),
     /// List the use and content of every erase unit; or show one unit with its cells.
     ///
-    /// The log is mounted first, which completes in the image file what a power cut interrupted. With --raw it is not
-    /// mounted, and nothing is changed at all. The terms are those of docs/format/ordered-index.md.
+    /// The log is mounted first, which completes what a power cut interrupted: in memory, the file stays as it is. With
+    /// --raw it is not mounted. The terms are those of docs/format/ordered-index.md.
     Dump(DumpArguments),
     /// Check every invariant of the log. Exit code 1 if one is violated, 2 if the log does not mount.
-    Check(LogArgument),
+    Check(Look),
 }
 
-/// An image file.
-#[derive(Args, Debug)]
-pub struct LogArgument {
-    /// Image file of a simulated part with a log in it.
-    pub image: PathBuf,
+impl LogCommand {
+    fn source(&self) -> Option<Source> {
+        Some(match self {
+            LogCommand::Create(_) => return None,
+            LogCommand::Append(AppendArguments { image, .. }) => Source::of(image),
+            LogCommand::Export(ExportArguments { source, .. })
+            | LogCommand::Dump(DumpArguments { source, .. })
+            | LogCommand::Show(Look { source, .. })
+            | LogCommand::Mean(SpanArguments { source, .. })
+            | LogCommand::Range(SpanArguments { source, .. })
+            | LogCommand::Plot(PlotArguments { of: SpanArguments { source, .. }, .. })
+            | LogCommand::Check(Look { source, .. }) => source.clone(),
+        })
+    }
 }
 
 /// What log to create.
@@ -428,8 +415,9 @@ pub struct AppendArguments {
 /// Readings of a span of time.
 #[derive(Args, Debug)]
 pub struct SpanArguments {
-    /// Image file of a simulated part with a log in it.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// The first second.
     pub from: Option<Moment>,
     /// The second after the last.
@@ -446,8 +434,9 @@ impl SpanArguments {
 /// What to write, and where.
 #[derive(Args, Debug)]
 pub struct ExportArguments {
-    /// Image file of a simulated part with a log in it.
-    pub image: PathBuf,
+    /// The image.
+    #[command(flatten)]
+    pub source: Source,
     /// File to make; there must be none of this name. Its ending says what it is: .csv, or .arrow, if norn is built
     /// with the feature arrow.
     pub file: PathBuf,
@@ -490,175 +479,4 @@ pub struct PlotArguments {
 pub struct ImageArgument {
     /// Image file of a simulated part.
     pub image: PathBuf,
-}
-
-/// What to create.
-#[derive(Args, Debug)]
-pub struct CreateArguments {
-    /// Image file to make; there must be none of this name.
-    pub image: PathBuf,
-    /// Simulated part that the image is of; `norn parts` lists them.
-    #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = part_by_name)]
-    pub part: PartSpec,
-    /// What keeps the objects: log, whose program units are programmed once, for parts of every kind; or tinystore,
-    /// which clears single bits of programmed words, and needs spare units where a part does not allow that.
-    #[arg(long, value_name = "ENGINE", default_value_t = EngineName::DEFAULT)]
-    engine: EngineName,
-    /// Spare erase units: 0 for the part as it is; from 1 on, units that fail are replaced. With the engine tinystore,
-    /// a part whose words can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
-    #[arg(long, value_name = "N")]
-    pub spares: Option<u16>,
-    /// Settings of the engine tinystore.
-    #[command(flatten)]
-    tinystore: TinyStoreArguments,
-}
-
-/// The engines by name.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum EngineName {
-    Log,
-    Tinystore,
-}
-
-impl EngineName {
-    const DEFAULT: EngineName = match Engine::DEFAULT {
-        Engine::Log => EngineName::Log,
-        Engine::TinyStore => EngineName::Tinystore,
-    };
-}
-
-impl std::fmt::Display for EngineName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let engine = match self {
-            EngineName::Log => Engine::Log,
-            EngineName::Tinystore => Engine::TinyStore,
-        };
-        engine.fmt(f)
-    }
-}
-
-/// Settings that only TinyStore's structure has.
-#[derive(Args, Debug)]
-struct TinyStoreArguments {
-    /// Maximum number of records in an object's list, 2 if left out. Longer lists make updates cheaper and objects
-    /// larger. This and what follows are settings of the engine tinystore.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
-    list_length: Option<u8>,
-    /// Whether a flag marks each field that was never set, on if left out. Creating an object then programs no zeros.
-    #[arg(long, value_name = "on|off", hide_possible_values = true)]
-    initialization_flags: Option<Switch>,
-    /// Maximum number of elements of an array that is stored in one piece, and of a section of a longer array; 255 if
-    /// left out.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
-    array_threshold: Option<u8>,
-    /// Maximum number of erase units that the log takes while a transaction is open, from 2 to 8; 2 if left out.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=8))]
-    log_units: Option<u8>,
-    /// Wear levelling: reclaim a random erase unit once per N reclamations (0 = off), 64 if left out.
-    #[arg(long, value_name = "N")]
-    wear_period: Option<u16>,
-    /// Whether flipped bits are detected, at the cost of space and programmed words; off if left out.
-    #[arg(long, value_name = "on|off", hide_possible_values = true)]
-    error_detection: Option<Switch>,
-    /// Whether lists grow by delta records where few fields change, and transactions change objects in place, on if
-    /// left out; off is TinyStore's structure, and so it is with error detection.
-    #[arg(long, value_name = "on|off", hide_possible_values = true)]
-    delta_records: Option<Switch>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
-impl CreateArguments {
-    /// What they ask for.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchSetting`] for a setting of another engine.
-    pub fn format(&self) -> Result<Format, Error> {
-        match (self.engine, self.tinystore.first_given()) {
-            (EngineName::Tinystore, _) => Ok(Format::TinyStore(self.tinystore.config())),
-            (EngineName::Log, None) => Ok(Format::Log),
-            (EngineName::Log, Some(option)) => {
-                Err(Error::NoSuchSetting { image: self.image.clone(), option, engine: Engine::Log })
-            }
-        }
-    }
-}
-
-impl TinyStoreArguments {
-    /// The first setting that was given.
-    fn first_given(&self) -> Option<&'static str> {
-        let given = [
-            ("--list-length", self.list_length.is_some()),
-            ("--initialization-flags", self.initialization_flags.is_some()),
-            ("--array-threshold", self.array_threshold.is_some()),
-            ("--log-units", self.log_units.is_some()),
-            ("--wear-period", self.wear_period.is_some()),
-            ("--error-detection", self.error_detection.is_some()),
-            ("--delta-records", self.delta_records.is_some()),
-        ];
-        given.into_iter().find(|&(_, is_given)| is_given).map(|(option, _)| option)
-    }
-
-    fn config(&self) -> Config {
-        Config {
-            list_length_max: self.list_length.unwrap_or(2),
-            initialization_flags: match self.initialization_flags {
-                Some(Switch::On) | None => InitializationFlags::On,
-                Some(Switch::Off) => InitializationFlags::Off,
-            },
-            array_threshold: self.array_threshold.unwrap_or(255),
-            log_units: self.log_units.unwrap_or(2),
-            wear_period: self.wear_period.unwrap_or(64),
-            error_detection: match self.error_detection {
-                Some(Switch::On) => ErrorDetection::On,
-                Some(Switch::Off) | None => ErrorDetection::Off,
-            },
-            delta_records: match self.delta_records {
-                Some(Switch::On) | None => DeltaRecords::On,
-                Some(Switch::Off) => DeltaRecords::Off,
-            },
-        }
-    }
-}
-
-/// What to convert.
-#[derive(Args, Debug)]
-pub struct ConvertArguments {
-    /// Image file of a heap, which is left as it is.
-    pub old: PathBuf,
-    /// Image file to make; there must be none of this name.
-    pub new: PathBuf,
-    /// Simulated part of the new image; that of the old one if left out.
-    #[arg(long, value_name = "NAME", value_parser = part_by_name)]
-    pub part: Option<PartSpec>,
-    /// Give what cannot keep its reference another one, and list both. References to it in fields are not changed.
-    #[arg(long)]
-    pub new_references: bool,
-}
-
-/// What to show.
-#[derive(Args, Debug)]
-pub struct ShowArguments {
-    /// Image file of a simulated part.
-    pub image: PathBuf,
-    /// Show headers and the values of fields and elements, too, as hexadecimal digits of their bytes.
-    #[arg(long)]
-    pub fields: bool,
-}
-
-/// What to dump.
-#[derive(Args, Debug)]
-pub struct DumpArguments {
-    /// Image file of a simulated part with a heap or a log in it.
-    pub image: PathBuf,
-    /// Show this erase unit in full.
-    #[arg(long, value_name = "N")]
-    pub unit: Option<u16>,
-    /// Show the image as it is, without mounting it: for one that cannot be mounted, or was not recovered yet.
-    #[arg(long)]
-    pub raw: bool,
 }

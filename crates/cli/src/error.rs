@@ -1,16 +1,35 @@
 //! What the commands fail with. Each message names the file that is concerned.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use norn_card_image::CardFailure;
 use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::convert::ConversionError;
-use norn_heap_image::{Engine, HeapImageError};
+use norn_heap_image::{Engine, FillError, HeapImageError};
 
 use crate::code::failure::CodeFailure;
-use crate::image::{Opener, explanation};
+use crate::heap::data::document::DataError;
 use crate::log::failure::LogError;
 use crate::nbd::failure::NbdFailure;
+use crate::opening::failure::DumpFailure;
+
+/// Why a file could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum NewFileError {
+    /// There is one.
+    #[error("there is such a file; it is never overwritten")]
+    Exists,
+    /// The host refuses.
+    #[error("{0}")]
+    Io(io::Error),
+}
+
+impl From<io::Error> for NewFileError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::AlreadyExists { NewFileError::Exists } else { NewFileError::Io(error) }
+    }
+}
 
 /// Why a command could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +46,17 @@ pub enum Error {
     /// A heap could not be converted.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
+    /// A heap could not be filled.
+    #[error(transparent)]
+    Fill(#[from] FillError),
+    /// A document of a heap is none.
+    #[error("{}: {failure}", file.display())]
+    Data {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and where.
+        failure: DataError,
+    },
     /// References cannot be kept by a conversion.
     #[error(
         "{}: the engine {engine} cannot give these references, {count} of them: nothing was made; --new-references \
@@ -40,6 +70,22 @@ pub enum Error {
         engine: Engine,
         /// How many.
         count: usize,
+    },
+    /// A chip's dump cannot be opened.
+    #[error("{}: {failure}", image.display())]
+    Dump {
+        /// The dump.
+        image: PathBuf,
+        /// Why not.
+        failure: DumpFailure,
+    },
+    /// A file that is made by a command.
+    #[error("{}: {source}", file.display())]
+    NewFile {
+        /// The file.
+        file: PathBuf,
+        /// Why it cannot be made.
+        source: NewFileError,
     },
     /// A setting that the engine does not have.
     #[error("{}: {option} is no setting of the engine {engine}", image.display())]
@@ -73,7 +119,7 @@ pub enum Error {
         /// The card.
         card: PathBuf,
         /// What failed.
-        failure: Box<norn_card_image::CardFailure>,
+        failure: Box<CardFailure>,
     },
     /// The manual's pages could not be written.
     #[error("{}: the manual's pages cannot be written: {source}", directory.display())]
@@ -113,22 +159,15 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same with what the image holds, if `opener` refused the image.
-    pub fn explained(self, image: &Path, opener: Opener) -> Error {
-        if self.is_refusal() {
-            Error::Refused { explanation: explanation(image, opener), error: Box::new(self) }
-        } else {
-            self
-        }
-    }
-
-    fn is_refusal(&self) -> bool {
+    /// Whether the file was read, and is not what the command opens.
+    pub fn is_refusal(&self) -> bool {
         match self {
             Error::Image(error) => error.is_refusal(),
             Error::Heap(error) | Error::Conversion(ConversionError::Image(error)) => error.is_refusal(),
             Error::Log(LogError::Image { failure, .. }) => failure.is_refusal(),
             Error::Nbd { failure, .. } => failure.is_refusal(),
             Error::Code { failure, .. } => failure.is_refusal(),
+            Error::Card { failure, .. } => matches!(**failure, CardFailure::NoDirectory),
             _ => false,
         }
     }

@@ -9,42 +9,65 @@ mod card;
 mod code;
 #[cfg(test)]
 mod documented;
+mod dump_arguments;
 mod error;
 mod heap;
 mod image;
 mod log;
+mod look;
 mod manual;
 mod nbd;
+mod new_file;
+mod opening;
 mod part_text;
 mod parts;
+mod progress;
+mod report;
 mod table;
 
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::Parser;
 use norn_flash::EraseUnit;
 
 use crate::arguments::{
-    Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PlotArguments,
-    ProgramArguments, ReadArguments, ShowArguments,
+    Arguments, CodeCommand, Command, LogCommand, NbdCommand, PlotArguments, ProgramArguments, ReadArguments,
 };
 use crate::card::arguments::CardCommand;
+use crate::dump_arguments::DumpArguments;
 use crate::error::Error;
+use crate::heap::arguments::{HeapCommand, HeapImportArguments, ShowArguments};
 use crate::heap::dump::{Before, Extent};
 use crate::heap::listing::Values;
+use crate::image::arguments::ImageCommand;
 use crate::log::follow::Notice;
+use crate::look::Look;
+use crate::new_file::NewFile;
+use crate::opening::Source;
+use crate::opening::explanation::explained;
+use crate::report::{Form, Report};
 
 const EXIT_FINDINGS: u8 = 1;
 const EXIT_ERROR: u8 = 2;
 
+/// Whether only what was asked for is printed.
+static QUIET: OnceLock<bool> = OnceLock::new();
+
 fn main() -> ExitCode {
-    let command = Arguments::parse().command;
+    let Arguments { quiet, command } = Arguments::parse();
+    let _ = QUIET.set(quiet);
     let opening = command.opening();
-    let executed = execute(command).map_err(|error| match opening {
-        Some((image, opener)) => error.explained(&image, opener),
+    if let Some((source, opener)) = opening.as_ref().filter(|_| !command.goes_on()) {
+        progress::start(format!("norn {opener}: {}", source.image.display()));
+    }
+    let executed = execute(command);
+    progress::end();
+    let executed = executed.map_err(|error| match opening {
+        Some((source, opener)) => explained(error, &source, opener),
         None => error,
     });
     match executed {
@@ -60,15 +83,25 @@ fn main() -> ExitCode {
 
 fn execute(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Heap(HeapCommand::Create(arguments)) => print(&heap::create(&arguments)?, Verdict::Sound),
-        Command::Heap(HeapCommand::Check(arguments)) => {
-            let findings = heap::audit::check(&arguments.image)?;
-            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
-            print(&findings, verdict)
+        Command::Heap(HeapCommand::Create(arguments)) => say(&heap::create(&arguments)?),
+        Command::Heap(HeapCommand::Check(look)) => {
+            let findings = heap::audit::check(&look.source)?;
+            print_findings(&findings.report(), look.form.form(), verdict_of(findings.violations.len()))
         }
         Command::Heap(HeapCommand::Convert(arguments)) => {
             let show = |listed: &str| print(&listed, Verdict::Sound).map(|_| ());
-            print(&heap::convert::run(&arguments, show)?, Verdict::Sound)
+            say(&heap::convert::run(&arguments, show)?)
+        }
+        Command::Heap(HeapCommand::Export(arguments)) => {
+            let text = heap::data::export(&arguments.source, arguments.types.as_deref())?;
+            match &arguments.file {
+                None => print(&text, Verdict::Sound),
+                Some(file) => NewFile::write(file, text.as_bytes()).map(|()| ExitCode::SUCCESS),
+            }
+        }
+        Command::Heap(HeapCommand::Import(HeapImportArguments { data, create })) => {
+            let format = (create.format()?, create.spares);
+            say(&heap::data::import(&data, &create.image, create.part.clone(), format)?)
         }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
@@ -76,9 +109,10 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Code(command) => programs(command),
         Command::Log(command) => keep_log(command),
         Command::Card(command) => cards(&command),
-        Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
+        Command::Image(command) => images(&command),
+        Command::Parts(form) => print(&parts::catalogue_report().shown(form.form()), Verdict::Sound),
         Command::Completions { shell } => print(&manual::completions(shell), Verdict::Sound),
-        Command::Manual { directory } => print(&manual::write(&directory)?, Verdict::Sound),
+        Command::Manual { directory } => say(&manual::write(&directory)?),
     }
 }
 
@@ -90,6 +124,7 @@ enum Verdict {
 
 /// Prints what a command found.
 fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
+    progress::end();
     let mut output = io::stdout().lock();
     write!(output, "{found}")?;
     output.flush()?;
@@ -99,9 +134,27 @@ fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
     })
 }
 
+/// Prints what was done, unless nobody wants to know.
+fn say(done: &impl Display) -> Result<ExitCode, Error> {
+    if QUIET.get() == Some(&true) { Ok(ExitCode::SUCCESS) } else { print(done, Verdict::Sound) }
+}
+
+/// Prints what a check found; what is sound, only if somebody wants to know.
+fn print_findings(report: &Report, form: Form, verdict: Verdict) -> Result<ExitCode, Error> {
+    match verdict {
+        Verdict::Sound if form == Form::Text => say(report),
+        verdict => print(&report.shown(form), verdict),
+    }
+}
+
+/// What a number of violations means.
+fn verdict_of(violations: usize) -> Verdict {
+    if violations == 0 { Verdict::Sound } else { Verdict::Findings }
+}
+
 fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let values = if arguments.fields { Values::Hexadecimal } else { Values::Hidden };
-    print(&heap::listing::show(&arguments.image, values)?, Verdict::Sound)
+    print(&heap::listing::show(&arguments.source, values)?.shown(arguments.form.form()), Verdict::Sound)
 }
 
 /// What is done before a dump, and what is shown.
@@ -112,16 +165,15 @@ fn asked(arguments: &DumpArguments) -> (Before, Extent) {
 
 fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
     let (before, extent) = asked(arguments);
-    print(&heap::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
+    print(&heap::dump::dump(&arguments.source, before, extent)?, Verdict::Sound)
 }
 
 fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
     match command {
-        NbdCommand::Create(arguments) => print(&nbd::create(&arguments.image, &arguments.plan())?, Verdict::Sound),
-        NbdCommand::Check(arguments) => {
-            let findings = nbd::check(&arguments.image)?;
-            let verdict = if findings.violation.is_none() { Verdict::Sound } else { Verdict::Findings };
-            print(&findings, verdict)
+        NbdCommand::Create(arguments) => say(&nbd::create(&arguments.image, &arguments.plan())?),
+        NbdCommand::Check(look) => {
+            let findings = nbd::check(&look.source)?;
+            print_findings(&findings.report(), look.form.form(), verdict_of(findings.violation.iter().count()))
         }
         NbdCommand::Serve(arguments) => {
             let ready = |text: String| print(&text, Verdict::Sound).map(|_| ());
@@ -143,13 +195,22 @@ fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
         CodeCommand::Boot(arguments) => code::boot(&arguments.image)?,
         CodeCommand::Confirm(arguments) => code::confirm(&arguments.image)?,
         CodeCommand::Rollback(arguments) => code::roll_back(&arguments.image)?,
-        CodeCommand::Read(ReadArguments { image, file, room }) => code::read(&image, &file, room)?,
-        CodeCommand::Status(arguments) => {
-            let status = code::status(&arguments.image)?;
+        CodeCommand::Read(ReadArguments { source, file, room }) => code::read(&source, &file, room)?,
+        CodeCommand::Status(source) => {
+            let status = code::status(&source)?;
             return print(&status, if status.is_sound() { Verdict::Sound } else { Verdict::Findings });
         }
     };
-    print(&done, Verdict::Sound)
+    say(&done)
+}
+
+fn images(command: &ImageCommand) -> Result<ExitCode, Error> {
+    let done = match command {
+        ImageCommand::Show(source) => return print(&image::show(source)?, Verdict::Sound),
+        ImageCommand::Import(arguments) => image::import(&arguments.source, &arguments.new)?,
+        ImageCommand::Export(arguments) => image::export::export(arguments)?,
+    };
+    say(&done)
 }
 
 fn cards(command: &CardCommand) -> Result<ExitCode, Error> {
@@ -181,15 +242,15 @@ fn in_verdict(sent: card::Sent) -> Result<ExitCode, Error> {
 }
 
 /// Prints an answer from a log, and says what is wrong with the log.
-fn answer(image: &Path, answer: log::Answer) -> Result<ExitCode, Error> {
+fn answer(source: &Source, answer: log::Answer) -> Result<ExitCode, Error> {
     let Some(first) = answer.violations.first() else {
         return print(&answer.text, Verdict::Sound);
     };
     let code = print(&answer.text, Verdict::Findings)?;
-    let (image, count) = (image.display(), answer.violations.len());
+    let (image, count) = (source.image.display(), answer.violations.len());
     eprintln!(
         "norn: {image}: the log is damaged, and readings may be missing from this answer: {}: {}; violations: {count}; \
-         `norn log check {image}` lists them",
+         `norn log check {source}` lists them",
         first.address, first.what
     );
     Ok(code)
@@ -213,32 +274,34 @@ fn follow(image: &Path, file: &Path) -> Result<ExitCode, Error> {
 
 fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
     match command {
-        LogCommand::Create(arguments) => print(&log::create(&arguments.image, arguments.part)?, Verdict::Sound),
+        LogCommand::Create(arguments) => say(&log::create(&arguments.image, arguments.part)?),
         LogCommand::Append(arguments) if arguments.follow => follow(&arguments.image, &arguments.file),
         LogCommand::Append(arguments) => {
             let cuts = arguments.cut_power.map(|seed| (seed, arguments.cuts_every));
             let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
-            print(&log::append::append(&job)?, Verdict::Sound)
+            say(&log::append::append(&job)?)
         }
-        LogCommand::Mean(arguments) => answer(&arguments.image, log::mean(&arguments.image, &arguments.span())?),
-        LogCommand::Range(arguments) => answer(&arguments.image, log::range(&arguments.image, &arguments.span())?),
+        LogCommand::Mean(arguments) => answer(&arguments.source, log::mean(&arguments.source, &arguments.span())?),
+        LogCommand::Range(arguments) => answer(&arguments.source, log::range(&arguments.source, &arguments.span())?),
         LogCommand::Plot(PlotArguments { of, out, size, columns, rows }) => match out {
-            Some(file) => answer(&of.image, log::picture::plot(&of.image, &of.span(), &file, size)?),
-            None => answer(&of.image, log::plot(&of.image, &of.span(), (columns.into(), rows.into()))?),
+            Some(file) => answer(&of.source, log::picture::plot(&of.source, &of.span(), &file, size)?),
+            None => answer(&of.source, log::plot(&of.source, &of.span(), (columns.into(), rows.into()))?),
         },
         LogCommand::Export(arguments) => {
-            let exported = log::export::export(&arguments.image, &arguments.span(), &arguments.file)?;
-            answer(&arguments.image, exported)
+            let exported = log::export::export(&arguments.source, &arguments.span(), &arguments.file)?;
+            answer(&arguments.source, exported)
         }
-        LogCommand::Show(arguments) => answer(&arguments.image, log::listing::show(&arguments.image)?),
+        LogCommand::Show(Look { source, form }) => {
+            let (report, violations) = log::listing::show(&source)?;
+            answer(&source, log::Answer { text: report.shown(form.form()), violations })
+        }
         LogCommand::Dump(arguments) => {
             let (before, extent) = asked(&arguments);
-            print(&log::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
+            print(&log::dump::dump(&arguments.source, before, extent)?, Verdict::Sound)
         }
-        LogCommand::Check(arguments) => {
-            let findings = log::check(&arguments.image)?;
-            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
-            print(&findings, verdict)
+        LogCommand::Check(look) => {
+            let findings = log::check(&look.source)?;
+            print_findings(&findings.report(), look.form.form(), verdict_of(findings.violations.len()))
         }
     }
 }

@@ -1,13 +1,15 @@
 //! `norn parts`: the catalogue of simulated parts.
 
+use comfy_table::Table;
 use norn_flash::Reprogramming;
 use norn_flash_sim::{NandSpec, OperationTime, PartSpec, catalogue, nand_catalogue};
 
-use crate::table::{Side, table, text};
+use crate::report::Report;
+use crate::table::{Side, table};
 use norn_flash_sim::Nanoseconds;
 
-/// The catalogue as text.
-pub fn catalogue_text() -> String {
+/// The catalogue.
+pub fn catalogue_report() -> Report {
     let columns =
         ["Name", "Size", "Unit", "Units", "Program unit", "Reprogramming", "Endurance", "Read", "Program", "Erase"];
     let mut parts = table(
@@ -18,14 +20,18 @@ pub fn catalogue_text() -> String {
         sources += &format!("{}: {}\n", spec.name, spec.source);
         parts.add_row(row(&spec));
     }
-    let nand = nand_text(&mut sources);
-    let note = "test-UNITSxBYTES is a part of any geometry, of up to 1024 units, for tests. Where reprogramming is \
-                limited, a heap lies on a layer that keeps changes beside the words.";
-    format!("{}\n{note}\n\nNAND parts, for block devices\n{nand}\nSources\n{sources}", text(&parts))
+    let nand = nand_table(&mut sources);
+    let note = "test-UNITSxBYTES is a part of any geometry, of up to 1024 units, for tests; stm32l4:16 is 16 units of a \
+                named part. Where reprogramming is limited, a heap of the engine tinystore is on a layer that keeps \
+                changes beside the words.";
+    let mut report = Report::default();
+    report.table("nor", parts, "").text(format!("\n{note}\n\nNAND parts, for block devices\n"));
+    report.table("nand", nand, "").text(format!("\nSources\n{sources}"));
+    report
 }
 
 /// The NAND parts as a table; where their figures are from goes to `sources`.
-fn nand_text(sources: &mut String) -> String {
+fn nand_table(sources: &mut String) -> Table {
     let columns = ["Name", "Size", "Block", "Blocks", "Page", "Good blocks", "Endurance", "Load", "Program", "Erase"];
     let mut parts = table(columns.map(|title| (title, if title == "Name" { Side::Left } else { Side::Right })));
     for NandSpec { name, part, timings, source } in nand_catalogue::all() {
@@ -43,7 +49,7 @@ fn nand_text(sources: &mut String) -> String {
             Nanoseconds(timings.erase_ns.into()).to_string(),
         ]);
     }
-    text(&parts)
+    parts
 }
 
 fn row(spec: &PartSpec) -> [String; 10] {

@@ -1,6 +1,9 @@
-//! How tables look: no frame, columns apart, numbers to the right.
+//! How tables look: no frame, columns apart, numbers to the right; in a terminal no wider than that.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::env;
+use std::io::{IsTerminal, stdout};
+
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 /// A column's side.
 #[derive(Clone, Copy)]
@@ -25,7 +28,38 @@ pub fn table<const COLUMNS: usize>(columns: [(&str, Side); COLUMNS]) -> Table {
     table
 }
 
-/// The table as text without trailing blanks, a newline after each row.
+/// Columns of the terminal that output goes to, if it goes to one; or what COLUMNS says.
+fn terminal_columns() -> Option<u16> {
+    let stated = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let of_terminal = || terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0);
+    stated.or_else(|| stdout().is_terminal().then(of_terminal).flatten())
+}
+
+/// The table as text without trailing blanks, a newline after each row. Where it goes to a terminal, titles and texts
+/// of several words are wrapped as that asks for.
 pub fn text(table: &Table) -> String {
+    match terminal_columns() {
+        None => lines(table),
+        Some(columns) => lines(&narrowed(table, columns)),
+    }
+}
+
+/// The table in a number of columns, if that is possible without breaking what has no blanks.
+fn narrowed(table: &Table, columns: u16) -> Table {
+    let mut table = table.clone();
+    let rows: Vec<Vec<String>> = table.row_iter().map(|row| row.cell_iter().map(Cell::content).collect()).collect();
+    let longest_word = |column: usize| {
+        let words = rows.iter().filter_map(|row| row.get(column)).flat_map(|cell| cell.split(' '));
+        words.map(|word| word.chars().count() as u16).max().unwrap_or(0).max(1)
+    };
+    for (number, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((1, 0));
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(longest_word(number) + 1)));
+    }
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+    table
+}
+
+fn lines(table: &Table) -> String {
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }

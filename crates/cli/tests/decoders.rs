@@ -11,6 +11,9 @@ use std::process::Command;
 
 use nbd::*;
 use norn_desk::Desk;
+use norn_flash_sim::NorSim;
+use norn_heap::{Layout, ObjectHeap, Ref};
+use norn_heap_image::{ImageHeap, mount};
 use purses::make_purses;
 
 /// What a decoder prints for a file of the desk, with further arguments that name files of the desk or anything else.
@@ -60,6 +63,67 @@ fn log_structured_heaps_of_every_kind_of_part() {
         assert!(shown.len() >= 9, "three roots and six objects: {shown:?}");
         assert_eq!(decoded(&desk, "log_heap.py", &image, &[]).lines().collect::<Vec<_>>(), shown, "{part}");
     }
+}
+
+#[test]
+fn object_heaps_with_every_setting() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    for (number, options) in [
+        "--part tinystore",
+        "--part w25q80",
+        "--part test-24x1024",
+        "--part test-16x4096 --error-detection on",
+        "--part test-16x4096 --delta-records off --initialization-flags off --list-length 5",
+        "--part test-16x4096 --array-threshold 7",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let image = format!("{number}.img");
+        desk.succeed(&format!("heap create {image} --engine tinystore {options}"));
+        make_purses(&desk, &image, None, Some((7, 100)));
+        expect_the_same_objects(&desk, &image, options);
+    }
+}
+
+/// What the decoder of object heaps prints is what the command shows.
+fn expect_the_same_objects(desk: &Desk, image: &str, what: &str) {
+    let shown = as_decoded(&desk.succeed(&format!("heap show {image} --fields")));
+    assert!(shown.len() >= 9, "three roots and six objects: {shown:?}");
+    assert_eq!(decoded(desk, "object_heap.py", image, &[]).lines().collect::<Vec<_>>(), shown, "{what}");
+}
+
+#[test]
+fn object_heaps_in_the_middle_of_a_transaction() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    for (image, options) in [("deltas.img", ""), ("records.img", "--delta-records off")] {
+        desk.succeed(&format!("heap create {image} --part test-16x4096 --engine tinystore {options}"));
+        make_purses(&desk, image, None, None);
+        let mut device = NorSim::open_image(&desk.path(image)).unwrap();
+        let mut heap = mount(&mut device).unwrap();
+        let accounts: Vec<Ref> = (3..=5).filter_map(|slot| of_slot(&mut heap, slot)).collect();
+        assert_eq!(accounts.len(), 3);
+        heap.put_field(accounts[0], 0, &[1; 4]).unwrap();
+        heap.begin().unwrap();
+        for account in accounts {
+            heap.put_field(account, 0, &[7; 4]).unwrap();
+        }
+        heap.create(Layout::uniform(2, 4)).unwrap();
+        drop(device);
+        expect_the_same_objects(&desk, image, options);
+    }
+}
+
+/// The reference of what a slot holds.
+fn of_slot(heap: &mut ImageHeap<'_>, slot: u16) -> Option<Ref> {
+    let mut after = None;
+    while let Some(reference) = heap.next_object(after).unwrap() {
+        if reference.slot() == slot {
+            return Some(reference);
+        }
+        after = Some(reference);
+    }
+    None
 }
 
 #[test]

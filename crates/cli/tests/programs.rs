@@ -97,7 +97,7 @@ fn a_program_is_copied_to_a_file() {
     desk.succeed("code read part.img a.bin --room A");
     assert_eq!(std::fs::read(desk.path("running.bin")).unwrap(), vec![2; 7_000]);
     assert_eq!(std::fs::read(desk.path("a.bin")).unwrap(), code);
-    desk.fail("code read part.img a.bin", &["a.bin: File exists"]);
+    desk.fail("code read part.img a.bin", &["a.bin: there is such a file; it is never overwritten"]);
     desk.fail("code read part.img c.bin --room c", &["a part has room A and room B"]);
     assert_eq!(std::fs::read(desk.path("a.bin")).unwrap(), code, "it is not overwritten");
     assert!(!desk.path("b.bin").exists() && !desk.path("c.bin").exists());

@@ -218,8 +218,33 @@ pub fn all() -> Vec<PartSpec> {
     parts
 }
 
-/// The part with this name; also `test-UNITSxBYTES`.
+impl PartSpec {
+    /// The same kind of part with another number of erase units, by the name that
+    /// [`by_name`] finds: `NAME:UNITS`, or the plain name for the catalogue's own number.
+    #[must_use]
+    pub fn with_unit_count(&self, unit_count: u16) -> PartSpec {
+        let mut spec = self.clone();
+        if unit_count == spec.part.unit_count {
+            return spec;
+        }
+        spec.part.unit_count = unit_count;
+        let kind = spec.name.split(':').next().unwrap_or_default();
+        spec.name = match by_name(kind) {
+            _ if kind.starts_with("test-") => format!("test-{unit_count}x{}", spec.part.unit_size_bytes),
+            Some(known) if known.part.unit_count == unit_count => kind.to_owned(),
+            _ => format!("{kind}:{unit_count}"),
+        };
+        spec
+    }
+}
+
+/// The part with this name; also `test-UNITSxBYTES`, and `NAME:UNITS` for a named part with another number of erase
+/// units.
 pub fn by_name(name: &str) -> Option<PartSpec> {
+    if let Some((kind, units)) = name.split_once(':') {
+        let spec = all().into_iter().find(|spec| spec.name == kind)?.with_unit_count(units.parse().ok()?);
+        return (spec.name == name && spec.part.validate().is_ok()).then_some(spec);
+    }
     if let Some((units, bytes)) = name.strip_prefix("test-").and_then(|rest| rest.split_once('x')) {
         let spec = test_part(units.parse().ok()?, bytes.parse().ok()?);
         return spec.part.validate().is_ok().then_some(spec);
@@ -241,6 +266,18 @@ mod tests {
         }
         assert_eq!(by_name("test-0x1024"), None);
         assert_eq!(by_name("flux"), None);
+    }
+
+    #[test]
+    fn a_named_part_has_any_number_of_units() {
+        let spec = by_name("stm32l4:32").unwrap();
+        assert_eq!((spec.part.unit_count, spec.part.program_unit_bytes, &*spec.name), (32, 8, "stm32l4:32"));
+        assert_eq!(spec.with_unit_count(256), stm32l4());
+        assert_eq!(spec.with_unit_count(7), by_name("stm32l4:7").unwrap());
+        for name in ["stm32l4:256", "stm32l4:0", "stm32l4:032", "stm32l4:x", "flux:3", "test-8x1024:3", "stm32l4:70000"]
+        {
+            assert_eq!(by_name(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -110,6 +110,15 @@ pub(crate) trait Stored: Default {
     fn from_numbers(numbers: impl Iterator<Item = u64>) -> Self;
 }
 
+/// What an image file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// The file follows the part. Nobody else may have it open.
+    ReadWrite,
+    /// The file stays as it is, and need not be writable. Others may read it, too.
+    Read,
+}
+
 /// An open image file, locked against other processes.
 #[derive(Debug)]
 pub(crate) struct ImageFile {
@@ -149,7 +158,7 @@ impl ImageFile {
         let _ = fs::remove_file(&temporary);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary).map_err(io_error)?;
         let image = ImageFile { file, hidden: Some(Hidden { temporary, path: path.to_owned() }) };
-        lock(&image.file, path)?;
+        lock(&image.file, path, File::try_lock)?;
         image.file.set_len(file_bytes).and_then(|()| fill(&image)).map_err(io_error)?;
         image.write_at(0, &kind.encode(name, geometry)).map_err(io_error)?;
         Ok(image)
@@ -165,10 +174,14 @@ impl ImageFile {
     }
 
     /// An existing file of a kind, and its header.
-    pub fn open(path: &Path, kind: &Kind) -> Result<(ImageFile, Header), ImageError> {
+    pub fn open(path: &Path, kind: &Kind, access: Access) -> Result<(ImageFile, Header), ImageError> {
         let io_error = |source| ImageError::Io { path: path.to_owned(), source };
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io_error)?;
-        lock(&file, path)?;
+        let is_written = access == Access::ReadWrite;
+        let file = OpenOptions::new().read(true).write(is_written).open(path).map_err(io_error)?;
+        match access {
+            Access::ReadWrite => lock(&file, path, File::try_lock)?,
+            Access::Read => lock(&file, path, File::try_lock_shared)?,
+        }
         let file_bytes = file.metadata().map_err(io_error)?.len();
         let image = ImageFile { file, hidden: None };
         let mut bytes = vec![0; HEADER_BYTES.min(file_bytes as usize)];
@@ -276,9 +289,9 @@ fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
 
 /// Locks an image file, waiting a little for a process that is about to let go of it: a program that was started while
 /// this one had the file open holds the lock, too, until it runs.
-fn lock(file: &File, path: &Path) -> Result<(), ImageError> {
+fn lock(file: &File, path: &Path, try_lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<(), ImageError> {
     for attempt in 1.. {
-        match file.try_lock() {
+        match try_lock(file) {
             Ok(()) => break,
             Err(TryLockError::WouldBlock) if attempt < LOCK_ATTEMPTS => thread::sleep(Duration::from_millis(5)),
             Err(TryLockError::WouldBlock) => return Err(ImageError::Locked { path: path.to_owned() }),

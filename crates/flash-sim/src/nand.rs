@@ -11,6 +11,7 @@
 
 mod cells;
 mod counters;
+mod dump;
 mod error;
 mod image;
 mod noise;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use norn_flash::{Block, Column, ColumnAccess, Nand, NandPart, PageAddress, Piece};
 
 use crate::error::ImageError;
+use crate::image_file::Access;
 use crate::instrument::{Instrument, State};
 use crate::nand_catalogue::NandSpec;
 use crate::tear::Tear;
@@ -150,7 +152,11 @@ impl NandSim {
     /// # Errors
     /// Names what is wrong with the file.
     pub fn open_image(path: &Path) -> Result<Self, ImageError> {
-        let opened = NandImage::open(path)?;
+        Self::opened(path, Access::ReadWrite)
+    }
+
+    fn opened(path: &Path, access: Access) -> Result<Self, ImageError> {
+        let opened = NandImage::open(path, access)?;
         let mut sim = Self::new(opened.spec);
         sim.blocks = opened.blocks.into_iter().map(Arc::new).collect();
         sim.instrument = Instrument::new(opened.state);
@@ -391,11 +397,11 @@ impl NandSim {
     /// Puts a page's cells where they belong, and brings its block's record to the image file.
     fn put(&mut self, page: PageAddress, cells: PageCells) -> Result<(), NandSimError> {
         let place = match &self.image {
-            Some(image) => {
+            Some(image) if image.is_written() => {
                 image.save_page(page, &cells).map_err(image_error)?;
                 Place::File { unstable: !cells.unstable.is_empty() }
             }
-            None => Place::Memory(Arc::new(cells)),
+            _ => Place::Memory(Arc::new(cells)),
         };
         self.cells_mut(page.block).put(page.page, place);
         self.save_block(page.block)

@@ -15,6 +15,13 @@ pub struct NandSpec {
     pub source: &'static str,
 }
 
+impl NandSpec {
+    /// Bytes of a dump of the whole part: every page with its out-of-band area.
+    pub fn dump_bytes(&self) -> u64 {
+        u64::from(self.part.page_count()) * u64::from(self.part.register_bytes())
+    }
+}
+
 /// The bus between a processor and its parts, as in Tables 1 and 2 of the demand-paging paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bus {

@@ -10,6 +10,7 @@
 //! cut operation is torn; a clone shares no state with its original.
 
 mod cells;
+mod dump;
 mod image;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
 use crate::counters::{Counters, size_class};
 use crate::error::{ImageError, SimError};
+use crate::image_file::Access;
 use crate::instrument::{Instrument, State};
 use crate::spec::{OperationTime, PartSpec};
 use crate::tear::Tear;
@@ -79,17 +81,6 @@ impl NorSim {
         }
     }
 
-    /// A part in memory whose cells hold `bytes`, a dump of a whole part.
-    ///
-    /// # Panics
-    /// If `spec` describes no possible part, or `bytes` is not as long as the part.
-    pub fn from_cells(spec: PartSpec, bytes: &[u8]) -> Self {
-        let mut sim = Self::new(spec);
-        assert_eq!(bytes.len(), sim.spec.part.size_bytes() as usize, "a dump of the whole part");
-        sim.poke(Address(0), bytes);
-        sim
-    }
-
     /// An erased part in a new image file, which follows every operation.
     ///
     /// # Errors
@@ -126,12 +117,24 @@ impl NorSim {
     /// # Errors
     /// Names what is wrong with the file.
     pub fn open_image(path: &Path) -> Result<Self, ImageError> {
-        let opened = Image::open(path)?;
+        Self::opened(path, Access::ReadWrite)
+    }
+
+    /// The same in memory: whatever the part does then, the file stays as it is. It need not be writable.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_image(path: &Path) -> Result<Self, ImageError> {
+        Self::opened(path, Access::Read)
+    }
+
+    fn opened(path: &Path, access: Access) -> Result<Self, ImageError> {
+        let opened = Image::open(path, access)?;
         let mut sim = Self::new(opened.spec);
         sim.units = opened.units;
         sim.instrument = Instrument::new(opened.state);
         sim.random = fastrand::Rng::with_seed(opened.state.operations);
-        sim.image = Some(opened.image);
+        sim.image = (access == Access::ReadWrite).then_some(opened.image);
         Ok(sim)
     }
 

@@ -104,3 +104,20 @@ fn neither_a_second_process_nor_a_second_creation_gets_at_an_image() {
     let missing = NorSim::open_image(&dir.path().join("none")).unwrap_err();
     assert!(missing.to_string().contains("none"));
 }
+
+#[test]
+fn an_image_that_is_read_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part");
+    let mut sim = NorSim::create_image(&path, catalogue::nrf52840()).unwrap();
+    sim.program(Address(8), &[1, 2, 3, 4]).unwrap();
+    assert!(matches!(NorSim::read_image(&path), Err(ImageError::Locked { .. })));
+    drop(sim);
+    let before = fs::read(&path).unwrap();
+    let mut first = NorSim::read_image(&path).unwrap();
+    let second = NorSim::read_image(&path).unwrap();
+    first.erase(EraseUnit(0)).unwrap();
+    assert_eq!((first.peek(Address(8), 2), second.peek(Address(8), 2)), (vec![0xFF, 0xFF], vec![1, 2]));
+    drop((first, second));
+    assert!(fs::read(&path).unwrap() == before);
+}

@@ -163,3 +163,26 @@ fn an_image_that_is_not_whole_is_refused_with_the_reason() {
     assert!(matches!(NandSim::open_image(&path), Err(ImageError::Locked { .. })));
     assert!(NandSim::open_image(Path::new("/nowhere")).unwrap_err().to_string().starts_with("/nowhere"));
 }
+
+#[test]
+fn an_image_that_is_read_stays_as_it_is_and_is_saved_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, copy) = (dir.path().join("part.img"), dir.path().join("copy.img"));
+    let mut sim = NandSim::create_image(&path, nand_catalogue::test_part(6, 4, 64)).unwrap();
+    sim.mark_bad(&[Block(5)]);
+    program(&mut sim, Block(1).page(0), 0x3C).unwrap();
+    sim.cut_power_after(0, Tear::Unstable(3));
+    program(&mut sim, Block(3).page(1), 0).unwrap_err();
+    drop(sim);
+    let before = fs::read(&path).unwrap();
+    let mut read = NandSim::read_image(&path).unwrap();
+    let everything_read = everything(&read);
+    read.save_image(&copy).unwrap();
+    program(&mut read, Block(1).page(1), 0x77).unwrap();
+    read.erase(Block(3)).unwrap();
+    assert_eq!((read.peek(Block(1).page(1))[0], read.peek(Block(1).page(0))[0]), (0x77, 0x3C));
+    drop(read);
+    assert!(fs::read(&path).unwrap() == before);
+    let copied = NandSim::open_image(&copy).unwrap();
+    assert_eq!(everything(&copied), everything_read);
+}

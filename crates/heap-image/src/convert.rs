@@ -1,7 +1,7 @@
 //! The copy of a heap to an image of the other engine.
 //!
-//! 1. Open the old image, and work on a copy of it in memory, so that the file is left as it is. Mount that, audit it,
-//!    and read everything in it.
+//! 1. Read the old image into memory, so that the file is left as it is. Mount that, audit it, and read everything in
+//!    it.
 //! 2. Format a part in memory for the other engine. Objects keep their references where that engine can give them: they
 //!    hold each other's, and the heap does not know in which fields. What cannot keep its reference is listed, and
 //!    unless the caller agrees, nothing is made.
@@ -21,14 +21,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, NorSim, PartSpec};
-use norn_heap::{AccessError, Kind, Layout, ObjectHeap, PlacementError, Ref};
+use norn_heap::{Kind, Ref};
 
 use crate::audit::audit;
+use crate::contents::{Contents, placement_failure, references_not_kept, rest, set_roots};
 use crate::engine::{Engine, Format};
 use crate::failure::{HeapFailure, HeapImageError};
-use crate::heap::{ImageHeap, LogStructuredHeap};
+use crate::heap::ImageHeap;
 use crate::image::{formatted, mount};
-use crate::part::PartError;
 
 /// What to convert, and to what.
 #[derive(Clone, Debug)]
@@ -133,25 +133,6 @@ impl From<ImageError> for ConversionError {
     }
 }
 
-/// All that an object or array holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Content {
-    kind: Kind,
-    /// Of an array the one of its elements.
-    widths: Vec<u8>,
-    /// Of an array the number of its elements.
-    count: usize,
-    header: Vec<u8>,
-    values: Vec<u8>,
-}
-
-/// All that a heap holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Contents {
-    objects: BTreeMap<Ref, Content>,
-    roots: BTreeMap<Vec<u8>, Ref>,
-}
-
 /// Converts a heap.
 ///
 /// # Errors
@@ -190,7 +171,7 @@ pub fn convert(conversion: &Conversion) -> Result<Outcome, ConversionError> {
 
 /// What is in an image, which is left as it is; its engine and part.
 fn contents_of(image: &Path) -> Result<(Engine, PartSpec, Contents), ConversionError> {
-    let mut device = NorSim::open_image(image)?.clone();
+    let mut device = NorSim::read_image(image)?;
     let in_image = |failure: HeapFailure| ConversionError::Image(failure.in_image(image));
     let mut heap = mount(&mut device).map_err(in_image)?;
     let count = audit(&mut heap).map_err(in_image)?.violations.len();
@@ -209,30 +190,6 @@ fn without_stale_roots(mut contents: Contents) -> (Contents, Vec<Vec<u8>>) {
         contents.roots.iter().filter(|(_, reference)| is_stale(reference)).map(|(name, _)| name.clone()).collect();
     contents.roots.retain(|name, _| !stale.contains(name));
     (contents, stale)
-}
-
-/// The references that the engine of `heap` cannot give.
-fn references_not_kept(heap: &ImageHeap<'_>, contents: &Contents) -> BTreeSet<Ref> {
-    let ImageHeap::Log(heap) = heap else { return BTreeSet::new() };
-    let slots: BTreeSet<u32> = contents.objects.keys().map(|reference| u32::from(reference.slot())).collect();
-    let is_kept = |(&reference, content): (&Ref, &Content)| {
-        let (first, taken) = (u32::from(reference.slot()), content.slots_in(heap));
-        let has_room = first + taken <= Ref::SLOTS && slots.range(first + 1..first + taken).next().is_none();
-        LogStructuredHeap::can_name(reference) && has_room
-    };
-    contents.objects.iter().filter(|&object| !is_kept(object)).map(|(&reference, _)| reference).collect()
-}
-
-fn set_roots(heap: &mut ImageHeap<'_>, contents: &Contents) -> Result<(), HeapFailure> {
-    contents.roots.iter().try_for_each(|(name, &reference)| Ok(heap.set_root(name, Some(reference))?))
-}
-
-/// Says that nothing is in progress, where an engine has a way to.
-fn rest(heap: &mut ImageHeap<'_>) -> Result<(), HeapFailure> {
-    match heap {
-        ImageHeap::Log(heap) => Ok(heap.rest()?),
-        ImageHeap::TinyStore(_) => Ok(()),
-    }
 }
 
 /// A copy under way.
@@ -307,125 +264,5 @@ impl Conversion {
             None => Ok(()),
             Some(what) => Err(ConversionError::Differs { old: self.old.clone(), new: self.new.clone(), what }),
         }
-    }
-}
-
-impl Contents {
-    fn read(heap: &mut ImageHeap<'_>) -> Result<Contents, HeapFailure> {
-        let (mut contents, mut after) = (Contents::default(), None);
-        while let Some(reference) = heap.next_object(after)? {
-            contents.objects.insert(reference, Content::read(heap, reference)?);
-            after = Some(reference);
-        }
-        heap.visit_roots(|name, reference| {
-            contents.roots.insert(name.to_vec(), reference);
-        })?;
-        Ok(contents)
-    }
-
-    /// Gives what is in here the references that it has in the new heap.
-    fn rename(&mut self, changed: &BTreeMap<Ref, Ref>) {
-        let now = |reference: Ref| changed.get(&reference).copied().unwrap_or(reference);
-        self.objects =
-            std::mem::take(&mut self.objects).into_iter().map(|(old, content)| (now(old), content)).collect();
-        self.roots.values_mut().for_each(|reference| *reference = now(*reference));
-    }
-
-    /// The first thing in which this differs from what is expected.
-    fn difference(&self, expected: &Contents) -> Option<String> {
-        let references: BTreeSet<&Ref> = self.objects.keys().chain(expected.objects.keys()).collect();
-        let differs = |reference: &&&Ref| self.objects.get(reference) != expected.objects.get(reference);
-        match references.iter().find(differs) {
-            Some(reference) => Some(format!("{reference}")),
-            None if self.roots != expected.roots => Some("its roots".to_owned()),
-            None => None,
-        }
-    }
-}
-
-/// Bytes that are written at once.
-const PIECE_BYTES: usize = 240;
-
-impl Content {
-    fn read(heap: &mut ImageHeap<'_>, reference: Ref) -> Result<Content, HeapFailure> {
-        let info = heap.info(reference)?;
-        let mut header = vec![0; info.header_bytes];
-        heap.read_header(reference, &mut header)?;
-        let (mut widths, mut values) = (Vec::new(), Vec::new());
-        match info.kind {
-            Kind::Array => {
-                widths.push(heap.width(reference, 0)? as u8);
-                values.resize(info.data_bytes as usize, 0);
-                heap.array_read(reference, 0, &mut values)?;
-            }
-            Kind::Object => {
-                for index in 0..info.count {
-                    let (width, start) = (heap.width(reference, index)?, values.len());
-                    widths.push(width as u8);
-                    values.resize(start + width, 0);
-                    heap.get_field(reference, index, &mut values[start..])?;
-                }
-            }
-        }
-        Ok(Content { kind: info.kind, widths, count: info.count, header, values })
-    }
-
-    fn array_width(&self) -> u8 {
-        self.widths[0]
-    }
-
-    /// Slots that it takes in a log-structured heap.
-    fn slots_in(&self, heap: &LogStructuredHeap<'_>) -> u32 {
-        match self.kind {
-            Kind::Object => 1,
-            Kind::Array => heap.array_slots(self.count, self.array_width(), &self.header),
-        }
-    }
-
-    fn layout(&self) -> Layout<'_> {
-        Layout::fields(&self.widths).with_header(&self.header)
-    }
-
-    fn create_at(&self, heap: &mut ImageHeap<'_>, reference: Ref) -> Result<(), PlacementError<PartError>> {
-        match self.kind {
-            Kind::Object => heap.create_at(reference, self.layout()),
-            Kind::Array => heap.create_array_at(reference, (self.count, self.array_width()), &self.header),
-        }
-    }
-
-    fn create(&self, heap: &mut ImageHeap<'_>) -> Result<Ref, HeapFailure> {
-        Ok(match self.kind {
-            Kind::Object => heap.create(self.layout())?,
-            Kind::Array => heap.create_array(self.count, self.array_width(), &self.header)?,
-        })
-    }
-
-    /// Sets the values of what was just created, which are zeros.
-    fn fill(&self, heap: &mut ImageHeap<'_>, reference: Ref) -> Result<(), HeapFailure> {
-        match self.kind {
-            _ if self.values.iter().all(|&byte| byte == 0) => Ok(()),
-            Kind::Object => Ok(heap.put_fields(reference, 0, &self.values)?),
-            Kind::Array => Ok(self.fill_array(heap, reference)?),
-        }
-    }
-
-    /// In pieces: the image is not there before all of them are, and a large piece may be too large a transaction.
-    fn fill_array(&self, heap: &mut ImageHeap<'_>, array: Ref) -> Result<(), AccessError<PartError>> {
-        let width = usize::from(self.array_width());
-        let elements = (PIECE_BYTES / width).max(1);
-        for (number, piece) in self.values.chunks(elements * width).enumerate() {
-            if piece.iter().any(|&byte| byte != 0) {
-                heap.array_write(array, number * elements, piece)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A reference that was found to be available is.
-fn placement_failure(error: PlacementError<PartError>) -> HeapFailure {
-    match error {
-        PlacementError::Create(error) => error.into(),
-        PlacementError::Unavailable(reference) => HeapFailure::Access(AccessError::Stale(reference)),
     }
 }

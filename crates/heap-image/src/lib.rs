@@ -22,17 +22,21 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod contents;
 pub mod convert;
 mod engine;
 mod failure;
+mod filled;
 mod heap;
 mod image;
 mod part;
 mod part_name;
 
 pub use audit::{Audited, audit, violations};
+pub use contents::{Content, Contents};
 pub use engine::{Engine, Format};
 pub use failure::{HeapFailure, HeapImageError};
+pub use filled::{FillError, create_filled};
 pub use heap::{ImageHeap, LogStructuredHeap, TinyStoreHeap};
 pub use image::{create, mount, units};
 pub use part::{Part, PartError, Remapped, UNITS_MAX, is_remapped};

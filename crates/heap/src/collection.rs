@@ -13,11 +13,12 @@
 //! ```
 //!
 //! What changes between two steps is seen by a *write barrier*, which is the caller's: it marks each reference that it
-//! stores, in an object, in an array, or as a named root. References in variables need no barrier. They are passed to each step, and so are those that a variable got
-//! since the last one. Why that is enough: when a step finds nothing to trace, it marks the named roots and what is in
-//! variables. If all of that was traced, each object that can be reached is marked: a reference in a field was there
-//! when its object was traced, or it was stored later and so marked. From then on nothing unmarked can be reached, and
-//! new objects are marked while they are in a variable, and when they are stored.
+//! stores, in an object, in an array, or as a named root. References in variables need no barrier. They are passed to
+//! each step, and so are those that a variable got since the last one. Why that is enough: when a step finds nothing to
+//! trace, it marks the named roots and what is in variables. If all of that was traced, each object that can be reached
+//! is marked: a reference in a field was there when its object was traced, or it was stored later and so marked. From
+//! then on nothing unmarked can be reached, and new objects are marked while they are in a variable, and when they are
+//! stored.
 
 use crate::error::{AccessError, CollectError};
 use crate::object_heap::ObjectHeap;

@@ -6,8 +6,7 @@
 pub mod failure;
 
 use std::fmt::{self, Display};
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
 use norn_code_pager::policy::Lru;
@@ -21,6 +20,8 @@ use norn_flash_sim::{NandSim, NandSimError, NandSpec};
 use norn_nand_ftl::recognition_bytes;
 
 use crate::error::Error;
+use crate::new_file::NewFile;
+use crate::opening::Source;
 use failure::{CodeFailure, in_room};
 
 /// Bytes of a cache page.
@@ -90,8 +91,11 @@ struct Opened {
 
 impl Opened {
     fn open(image: &Path) -> Result<Self, Error> {
-        let part = NandSim::open_image(image)?;
-        Ok(Opened { rooms: rooms_of(&Nand::part(&part)), part, image: image.display().to_string() })
+        Ok(Self::on(NandSim::open_image(image)?, image))
+    }
+
+    fn on(part: NandSim, image: &Path) -> Self {
+        Opened { rooms: rooms_of(&Nand::part(&part)), part, image: image.display().to_string() }
     }
 
     /// What the switch says, and both rooms.
@@ -224,21 +228,19 @@ pub fn roll_back(image: &Path) -> Result<String, Error> {
 ///
 /// # Errors
 /// When none is installed, the room has no whole program, or there is such a file.
-pub fn read(image: &Path, file: &Path, room: Option<RoomName>) -> Result<String, Error> {
-    let Status { state, a, b, image: name, .. } = status(image)?;
+pub fn read(source: &Source, file: &Path, room: Option<RoomName>) -> Result<String, Error> {
+    let Status { state, a, b, image: name, .. } = status(source)?;
+    let image = &*source.image;
     let room = room.unwrap_or(state.running);
     let content = if room == RoomName::A { a } else { b };
     let header = in_image(image, content.map_err(|error| CodeFailure::NotRead { room, error }))?;
     let mut code = vec![0; header.image.size_bytes() as usize];
-    let part = NandSim::open_image(image)?;
+    let part = source.read_nand()?;
     let mut pager: Pager<_, Lru<1>, 1, CACHE_PAGE_BYTES, Crc32c> =
         Pager::over(part, header.image, Lru::default(), Options::default(), ());
     let copied = pager.read(CodeAddress(0), &mut code).map_err(|error| CodeFailure::Page { room, error });
-    let written = copied.and_then(|()| {
-        let made = File::create_new(file).and_then(|mut made| made.write_all(&code));
-        made.map_err(|error| CodeFailure::File { file: file.to_owned(), error })
-    });
-    in_image(image, written)?;
+    in_image(image, copied)?;
+    NewFile::write(file, &code)?;
     Ok(format!("{name}: {room}: {}, copied to {}\n", describe(&header), file.display()))
 }
 
@@ -290,8 +292,9 @@ impl Display for Status {
 ///
 /// # Errors
 /// When no program is installed.
-pub fn status(image: &Path) -> Result<Status, Error> {
-    let mut opened = Opened::open(image)?;
+pub fn status(source: &Source) -> Result<Status, Error> {
+    let image = &*source.image;
+    let mut opened = Opened::on(source.read_nand()?, image);
     let a = opened.rooms.a.start;
     let norn_code_pager::Status { state, a: in_a, b: in_b } = in_image(image, opened.status())?;
     let state = state.ok_or(CodeFailure::Program(norn_code_pager::ProgramError::NothingRuns { a }));

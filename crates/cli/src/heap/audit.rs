@@ -1,8 +1,5 @@
 //! `norn heap check`: the heap's own checker, and what it found in figures.
 
-use std::fmt;
-use std::path::Path;
-
 use norn_flash::Nor;
 use norn_flash_sim::NorSim;
 use norn_heap::{Kind, ObjectHeap, Violation};
@@ -10,6 +7,8 @@ use norn_heap_image::{Audited, Engine, HeapFailure, ImageHeap, audit, mount};
 use norn_nor_store::Role;
 
 use crate::error::Error;
+use crate::opening::Source;
+use crate::report::Report;
 use norn_flash_sim::WearSummary;
 
 /// What a check found.
@@ -28,33 +27,36 @@ pub struct Findings {
     pub notices: Vec<Violation>,
 }
 
-impl fmt::Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "engine        {}", self.engine)?;
-        writeln!(f, "objects       {}", self.objects)?;
-        writeln!(f, "arrays        {}", self.arrays)?;
-        writeln!(f, "roots         {}", self.roots)?;
+impl Findings {
+    /// For people and programs.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new(14);
+        report.value("engine", self.engine);
+        for (title, count) in [("objects", self.objects), ("arrays", self.arrays), ("roots", self.roots)] {
+            report.number(title, count as u64);
+        }
         let included = match self.engine {
             Engine::Log => "tails and map nodes",
             Engine::TinyStore => "descriptors",
         };
-        writeln!(f, "bytes in use  {}, with {included}", self.used_bytes)?;
-        writeln!(f, "free units    {} of {}", self.free_units, self.units)?;
-        writeln!(f, "erase counts  {}", self.wear)?;
-        writeln!(f, "violations    {}", self.violations.len())?;
-        self.violations.iter().try_for_each(|violation| writeln!(f, "violation: {violation}"))?;
-        self.notices.iter().try_for_each(|notice| writeln!(f, "notice: {notice}"))
+        report.measure("bytes in use", self.used_bytes, format!(", with {included}"));
+        report.measure("free units", self.free_units as u64, format!(" of {}", self.units));
+        report.value("erase counts", self.wear);
+        report.text(format!("violations    {}\n", self.violations.len()));
+        report.list("violations", "violation:", self.violations.iter().map(Violation::to_string));
+        report.list("notices", "notice:", self.notices.iter().map(Violation::to_string));
+        report
     }
 }
 
-/// Mounts and audits the heap in `image`.
+/// Mounts and audits the heap in a file, which stays as it is.
 ///
 /// # Errors
 /// When the image or the heap cannot be opened or read.
-pub fn check(image: &Path) -> Result<Findings, Error> {
-    let mut device = NorSim::open_image(image)?;
+pub fn check(source: &Source) -> Result<Findings, Error> {
+    let mut device = source.read_nor()?;
     let wear = WearSummary::of(device.erase_counts());
-    Ok(findings(&mut device, wear).map_err(|failure| failure.in_image(image))?)
+    Ok(findings(&mut device, wear).map_err(|failure| failure.in_image(&source.image))?)
 }
 
 fn findings(device: &mut NorSim, wear: WearSummary) -> Result<Findings, HeapFailure> {

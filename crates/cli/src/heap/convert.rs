@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use norn_heap_image::convert::{Conversion, Converted, Outcome, References, convert};
 
-use crate::arguments::ConvertArguments;
 use crate::error::Error;
+use crate::heap::arguments::ConvertArguments;
 
 /// Converts a heap, and says what was copied. What cannot keep its reference is listed by `show` before it is refused.
 ///

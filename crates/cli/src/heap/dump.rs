@@ -16,6 +16,7 @@ use crate::heap::log_units::{self, Live};
 use crate::heap::raw_unit::{Purpose, RawUnit, Sectors};
 use crate::heap::remap_dump::{self, homes_text, remap_of, virtual_part};
 use crate::heap::unit_detail::{log_table, unit_text};
+use crate::opening::Source;
 use crate::table::{Side, table, text};
 
 /// What is done before a look at the cells.
@@ -31,8 +32,8 @@ pub enum Before {
 ///
 /// # Errors
 /// When the image cannot be opened, has no such unit, or the heap in it cannot be mounted.
-pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
-    let mut device = NorSim::open_image(image)?;
+pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<String, Error> {
+    let (image, mut device) = (&*source.image, source.read_nor()?);
     let failed = |failure: HeapFailure| failure.in_image(image);
     let is_remapped = is_remapped(&mut device).unwrap_or_default();
     if before == Before::Nothing || !is_remapped {

@@ -1,17 +1,19 @@
 //! `norn heap show`: roots, objects and arrays, and the state of the part, as tables.
 
 use std::fmt::Write;
-use std::path::Path;
 
+use comfy_table::Table;
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::NorSim;
 use norn_heap::{Info, Kind, ObjectHeap, Ref};
-use norn_heap_image::{HeapFailure, ImageHeap, Part, TinyStoreHeap, mount};
+use norn_heap_image::{HeapFailure, ImageHeap, Part, Remapped, TinyStoreHeap, mount};
 use norn_object_heap::{DeltaRecords, InitializationFlags};
 
 use crate::error::Error;
-use crate::part_text::part_text;
-use crate::table::{Side, table, text};
+use crate::opening::Source;
+use crate::part_text::report_part;
+use crate::report::Report;
+use crate::table::{Side, table};
 
 /// What the first column is.
 const REFERENCES: &str = "A reference is #SLOT.GENERATION.\n";
@@ -25,35 +27,48 @@ pub enum Values {
     Hexadecimal,
 }
 
-/// The heap in `image` as text.
+/// The heap in a file, for people and programs.
 ///
 /// # Errors
 /// When the image or the heap cannot be opened or read.
-pub fn show(image: &Path, values: Values) -> Result<String, Error> {
-    let mut device = NorSim::open_image(image)?;
-    let listed = list(&mut device, values).map_err(|failure| failure.in_image(image))?;
-    Ok(format!("{listed}\n{}", part_text(&device)))
+pub fn show(source: &Source, values: Values) -> Result<Report, Error> {
+    let mut device = source.read_nor()?;
+    let mut report = list(&mut device, values).map_err(|failure| failure.in_image(&source.image))?;
+    report.text("\n");
+    report_part(&device, &mut report);
+    Ok(report)
 }
 
-fn list(device: &mut NorSim, values: Values) -> Result<String, HeapFailure> {
+fn list(device: &mut NorSim, values: Values) -> Result<Report, HeapFailure> {
     let mut heap = mount(device)?;
     heap.device_mut().freeze_counters();
-    let texts = roots_text(&mut heap).and_then(|roots| Ok((roots, objects_text(&mut heap, values)?)));
-    let (roots, objects) = texts.map_err(|failure| failure.placed(&heap))?;
-    let configuration = configuration_text(&heap) + &remap_text(heap.device());
+    let tables = roots(&mut heap).and_then(|roots| Ok((roots, objects(&mut heap, values)?)));
+    let (roots, (objects, contents)) = tables.map_err(|failure| failure.placed(&heap))?;
+    let mut report = Report::new(10);
+    let footnote = if objects.is_empty() { "" } else { REFERENCES };
+    report.table("roots", roots, "No roots.").text("\n");
+    report.table("objects", objects, "No objects.").text(format!("{footnote}{contents}\n"));
+    report.value("engine", heap.engine());
+    if let ImageHeap::TinyStore(heap) = &heap {
+        report.value("heap", settings_text(heap));
+    }
+    if let Part::Remapped(remap) = heap.device() {
+        report.value("remapped", remap_text(remap));
+    }
     heap.device_mut().thaw_counters();
-    Ok(format!("{roots}\n{objects}\n{configuration}"))
+    Ok(report)
 }
 
-fn roots_text(heap: &mut ImageHeap<'_>) -> Result<String, HeapFailure> {
+fn roots(heap: &mut ImageHeap<'_>) -> Result<Table, HeapFailure> {
     let mut roots = table([("Root", Side::Left), ("Reference", Side::Left)]);
     heap.visit_roots(|name, reference| {
         roots.add_row([name.escape_ascii().to_string(), reference.to_string()]);
     })?;
-    Ok(if roots.is_empty() { "No roots.\n".to_owned() } else { text(&roots) })
+    Ok(roots)
 }
 
-fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, HeapFailure> {
+/// The objects, and what is in them if that is listed.
+fn objects(heap: &mut ImageHeap<'_>, values: Values) -> Result<(Table, String), HeapFailure> {
     let mut objects = table([
         ("Reference", Side::Left),
         ("Kind", Side::Left),
@@ -72,7 +87,7 @@ fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, Heap
         }
         after = Some(reference);
     }
-    Ok(if objects.is_empty() { "No objects.\n".to_owned() } else { text(&objects) + REFERENCES + &contents })
+    Ok((objects, contents))
 }
 
 /// What an object or array is kept in: TinyStore's records, or the sectors of a log-structured heap.
@@ -135,14 +150,6 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-fn configuration_text(heap: &ImageHeap<'_>) -> String {
-    let settings = match heap {
-        ImageHeap::Log(_) => String::new(),
-        ImageHeap::TinyStore(heap) => settings_text(heap),
-    };
-    format!("engine    {}\n{settings}", heap.engine())
-}
-
 fn settings_text(heap: &TinyStoreHeap<'_>) -> String {
     let config = heap.config();
     let flags = match config.initialization_flags {
@@ -155,16 +162,13 @@ fn settings_text(heap: &TinyStoreHeap<'_>) -> String {
     let form = format!("list length {length}, initialization flags {flags}, array threshold {threshold}");
     let deltas = if config.delta_records == DeltaRecords::On { "on" } else { "off" };
     let codes = format!("error detection {detection}, delta records {deltas}");
-    format!("heap      {form}, log units {units}, wear period {period}, {codes}\n")
+    format!("{form}, log units {units}, wear period {period}, {codes}")
 }
 
-fn remap_text(part: &Part<'_>) -> String {
-    let Part::Remapped(remap) = part else {
-        return String::new();
-    };
+fn remap_text(remap: &Remapped<'_>) -> String {
     let spare = remap.spare().map_or("no spare is left".to_owned(), |unit| format!("spare is {unit}"));
     let retired: Vec<String> = remap.retired_units().map(|unit| unit.0.to_string()).collect();
     let retired = if retired.is_empty() { "none".to_owned() } else { retired.join(", ") };
     let NorPart { unit_count, unit_size_bytes, .. } = remap.part();
-    format!("remapped  {unit_count} virtual units of {unit_size_bytes} bytes, {spare}, retired units {retired}\n")
+    format!("{unit_count} virtual units of {unit_size_bytes} bytes, {spare}, retired units {retired}")
 }

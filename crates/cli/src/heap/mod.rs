@@ -1,12 +1,15 @@
 //! `norn heap`: makes, checks and shows heaps in image files.
 //!
-//! [`audit`] checks; [`convert`] copies a heap to an image of the other engine; [`listing`] shows what a heap has,
+//! [`audit`] checks; [`convert`] copies a heap to an image of the other engine; [`data`]
+//! exports it as JSON and imports it; [`listing`] shows what a heap has,
 //! [`dump`] how that is stored on the part: of TinyStore's structure its units ([`raw_unit`], [`unit_detail`]) and the
 //! log's entries ([`entry_text`]), of a log-structured heap units, sectors and records ([`log_units`]); and the layer
 //! for limited parts ([`remap_dump`]).
 
+pub mod arguments;
 pub mod audit;
 pub mod convert;
+pub mod data;
 pub mod dump;
 mod entry_text;
 mod extent;
@@ -18,8 +21,8 @@ mod unit_detail;
 
 use norn_flash::Nor;
 
-use crate::arguments::CreateArguments;
 use crate::error::Error;
+use arguments::CreateArguments;
 
 /// Makes an image file with an empty heap, and says what it is.
 ///

@@ -223,7 +223,7 @@ impl Run<'_> {
         let Some(books) = &mut self.books else { return Ok(()) };
         let found = contents(log)?;
         if let Some(violation) = violations(log)?.first() {
-            return Err(LogFailure::Violation(format!("{violation:?}")));
+            return Err(LogFailure::Violation(violation.to_string()));
         }
         if let Some(reading) = self.in_flight.take() {
             // The cut may have hit the removal of the oldest readings, by which a log that is nearly full makes room.

@@ -3,8 +3,6 @@
 //! Everything is decoded from the cells, so that a log that was mounted before and one that cannot be mounted are shown
 //! alike.
 
-use std::path::Path;
-
 use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, SimError};
 use norn_ordered_index::fat_list::format::{CellState, Identity, Kind, Stamp};
@@ -15,14 +13,15 @@ use crate::heap::dump::{Before, Extent};
 use crate::log::failure::LogFailure;
 use crate::log::moment::Timestamp;
 use crate::log::raw_block::{RawBlock, RawCell, Role};
+use crate::opening::Source;
 use crate::table::{Side, table, text};
 
 /// The image's units as text, or one unit.
 ///
 /// # Errors
 /// When the image cannot be opened, has no such unit, or the log in it cannot be mounted.
-pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
-    let mut device = NorSim::open_image(image)?;
+pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<String, Error> {
+    let (image, mut device) = (&*source.image, source.read_nor()?);
     let unit_count = device.spec().part.unit_count;
     if let Extent::Unit(unit) = extent
         && unit.0 >= unit_count

@@ -1,9 +1,9 @@
 //! `norn log show`: the readings by days, the log's settings and fill, and the state of the part.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use norn_flash_sim::NorSim;
+use comfy_table::Table;
+use norn_flash::Violation;
 use norn_ordered_index::{OrderedIndex, Settings};
 use norn_sensor_log::{Reading, Seconds, Summary};
 
@@ -11,9 +11,11 @@ use crate::error::Error;
 use crate::log::failure::LogFailure;
 use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
-use crate::log::{Answer, Log, checked_answer};
-use crate::part_text::part_text;
-use crate::table::{Side, table, text};
+use crate::log::{Log, with_checked_log};
+use crate::opening::Source;
+use crate::part_text::report_part;
+use crate::report::Report;
+use crate::table::{Side, table};
 
 const DAY_SECONDS: Seconds = 86_400;
 
@@ -24,21 +26,25 @@ struct Day {
     summary: Summary,
 }
 
-/// The log in `image` as text.
+/// The log in a file, for people and programs, and what is wrong with it.
 ///
 /// # Errors
 /// When the image or the log cannot be opened or read.
-pub fn show(image: &Path) -> Result<Answer, Error> {
-    let mut answer = checked_answer(image, list)?;
-    answer.text += &part_text(&NorSim::open_image(image)?);
-    Ok(answer)
+pub fn show(source: &Source) -> Result<(Report, Vec<Violation>), Error> {
+    let (mut report, violations) = with_checked_log(source, list)?;
+    report_part(&source.read_nor()?, &mut report);
+    Ok((report, violations))
 }
 
-fn list(log: &mut Log<'_>) -> Result<String, LogFailure> {
+fn list(log: &mut Log<'_>) -> Result<Report, LogFailure> {
     log.index().device_mut().freeze_counters();
-    let texts = days(log).and_then(|days| Ok(format!("{}\n{}", days_text(&days), state_text(log)?)));
+    let mut report = Report::new(10);
+    let found = days(log).and_then(|days| {
+        report.table("days", days_table(&days), "No readings.").text("\n");
+        report_state(log, &mut report)
+    });
     log.index().device_mut().thaw_counters();
-    texts
+    found.map(|()| report)
 }
 
 fn days(log: &mut Log<'_>) -> Result<BTreeMap<Seconds, Day>, LogFailure> {
@@ -54,7 +60,7 @@ fn days(log: &mut Log<'_>) -> Result<BTreeMap<Seconds, Day>, LogFailure> {
     Ok(days)
 }
 
-fn days_text(days: &BTreeMap<Seconds, Day>) -> String {
+fn days_table(days: &BTreeMap<Seconds, Day>) -> Table {
     let mut rows = table([
         ("Day", Side::Left),
         ("Readings", Side::Right),
@@ -75,19 +81,22 @@ fn days_text(days: &BTreeMap<Seconds, Day>) -> String {
             Milli(summary.max_milli).to_string(),
         ]);
     }
-    if rows.is_empty() { "No readings.\n".to_owned() } else { text(&rows) }
+    rows
 }
 
-fn state_text(log: &mut Log<'_>) -> Result<String, LogFailure> {
+fn report_state(log: &mut Log<'_>, report: &mut Report) -> Result<(), LogFailure> {
     let (stats, Settings { turnstile_blocks, levels, slots, keys, pool }) =
         (log.index().stats()?, log.index().settings());
     let cells = stats.live + stats.dead + stats.free;
     let of_all = 100.0 * f64::from(stats.live) / f64::from(cells.max(1));
-    Ok(format!(
-        "readings  {}\n\
-         cells     {} in use ({of_all:.0}%), {} dead, {} free\n\
-         settings  turnstiles of {turnstile_blocks} blocks, {levels} levels, objects of {slots} slots and {keys} keys, \
-         pools of {pool} pointers\n",
-        stats.keys, stats.live, stats.dead, stats.free,
-    ))
+    report.number("readings", stats.keys);
+    report.value("cells", format!("{} in use ({of_all:.0}%), {} dead, {} free", stats.live, stats.dead, stats.free));
+    report.value(
+        "settings",
+        format!(
+            "turnstiles of {turnstile_blocks} blocks, {levels} levels, objects of {slots} slots and {keys} keys, pools of \
+             {pool} pointers"
+        ),
+    );
+    Ok(())
 }

@@ -20,7 +20,6 @@ mod raw_block;
 mod readings;
 mod tail;
 
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
@@ -33,6 +32,8 @@ use crate::log::failure::{LogError, LogFailure};
 use crate::log::milli::Milli;
 use crate::log::moment::{Moment, Timestamp};
 use crate::log::plot::Plot;
+use crate::opening::Source;
+use crate::report::Report;
 use norn_flash_sim::WearSummary;
 
 /// A log on a simulated part.
@@ -52,17 +53,17 @@ pub fn create(path: &Path, spec: PartSpec) -> Result<String, crate::error::Error
     Ok(format!("{}: an empty log on {name}, {bytes} bytes in {units} units\n", path.display()))
 }
 
-/// Opens the log in an image, and lets `look` answer from it; then stops it, so that the next mount is fast.
+/// Opens the log in a file, which stays as it is, and lets `look` answer from it.
 fn with_log<T>(
-    path: &Path,
+    source: &Source,
     look: impl FnOnce(&mut Log<'_>) -> Result<T, LogFailure>,
 ) -> Result<T, crate::error::Error> {
-    let mut device = NorSim::open_image(path)?;
+    let mut device = source.read_nor()?;
     let answer = SensorLog::mount(&mut device).map_err(LogFailure::Mount).and_then(|mut log| {
-        let answer = look(&mut log).and_then(|answer| log.sleep().map(|()| answer).map_err(LogFailure::from));
+        let answer = look(&mut log);
         answer.map_err(|failure| failure.placed(log.corruption()))
     });
-    answer.map_err(|failure| failure.in_image(path).into())
+    answer.map_err(|failure| failure.in_image(&source.image).into())
 }
 
 /// From when to when; what is left out is where the readings begin or end.
@@ -100,10 +101,10 @@ pub struct Answer {
 
 /// As [`with_log`], with a check of all of it, before the answer.
 fn with_checked_log<T>(
-    path: &Path,
+    source: &Source,
     look: impl FnOnce(&mut Log<'_>) -> Result<T, LogFailure>,
 ) -> Result<(T, Vec<Violation>), crate::error::Error> {
-    with_log(path, |log| {
+    with_log(source, |log| {
         let violations = violations(log)?;
         Ok((look(log)?, violations))
     })
@@ -111,15 +112,15 @@ fn with_checked_log<T>(
 
 /// A text from a log that was checked.
 fn checked_answer(
-    path: &Path,
+    source: &Source,
     look: impl FnOnce(&mut Log<'_>) -> Result<String, LogFailure>,
 ) -> Result<Answer, crate::error::Error> {
-    with_checked_log(path, look).map(|(text, violations)| Answer { text, violations })
+    with_checked_log(source, look).map(|(text, violations)| Answer { text, violations })
 }
 
 /// The readings of a span, and what a check of the whole log found.
-fn checked_readings(path: &Path, span: &Span) -> Result<(Vec<Reading>, Vec<Violation>), crate::error::Error> {
-    with_checked_log(path, |log| {
+fn checked_readings(source: &Source, span: &Span) -> Result<(Vec<Reading>, Vec<Violation>), crate::error::Error> {
+    with_checked_log(source, |log| {
         let (seconds, mut readings) = (span.seconds(log)?, Vec::new());
         log.each(seconds, |reading| readings.push(reading))?;
         Ok(readings)
@@ -130,8 +131,8 @@ fn checked_readings(path: &Path, span: &Span) -> Result<(Vec<Reading>, Vec<Viola
 ///
 /// # Errors
 /// When there is no reading in the span, or no log in the image.
-pub fn mean(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
-    checked_answer(path, |log| {
+pub fn mean(source: &Source, span: &Span) -> Result<Answer, crate::error::Error> {
+    checked_answer(source, |log| {
         let seconds = span.seconds(log)?;
         let Some(summary) = log.summary(seconds.clone())? else {
             return Err(LogFailure::NoneThere { from: Timestamp(seconds.start), to: Timestamp(seconds.end) });
@@ -156,8 +157,8 @@ fn mean_text(seconds: &Range<Seconds>, summary: &Summary) -> String {
 ///
 /// # Errors
 /// As [`mean`], but that no reading in the span is an answer.
-pub fn range(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
-    let (readings, violations) = checked_readings(path, span)?;
+pub fn range(source: &Source, span: &Span) -> Result<Answer, crate::error::Error> {
+    let (readings, violations) = checked_readings(source, span)?;
     let mut text = Vec::new();
     readings::write_csv(&mut text, &readings)?;
     Ok(Answer { text: String::from_utf8_lossy(&text).into_owned(), violations })
@@ -167,8 +168,8 @@ pub fn range(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
 ///
 /// # Errors
 /// As [`mean`].
-pub fn plot(path: &Path, span: &Span, size: (usize, usize)) -> Result<Answer, crate::error::Error> {
-    checked_answer(path, |log| {
+pub fn plot(source: &Source, span: &Span, size: (usize, usize)) -> Result<Answer, crate::error::Error> {
+    checked_answer(source, |log| {
         let seconds = span.seconds(log)?;
         let mut plot = Plot::new(seconds.clone(), size.0);
         log.each(seconds.clone(), |reading| plot.add(reading))?;
@@ -186,17 +187,21 @@ pub struct Findings {
     pub violations: Vec<Violation>,
 }
 
-impl fmt::Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "readings      {}", self.readings)?;
+impl Findings {
+    /// For people and programs.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new(14);
+        report.number("readings", self.readings);
         if let Some((oldest, newest)) = self.oldest_and_newest {
-            writeln!(f, "from          {oldest}\nto            {newest}")?;
+            report.value("from", oldest).value("to", newest);
         }
         let [live, dead, free] = self.cells;
-        writeln!(f, "cells         {live} in use, {dead} dead, {free} free")?;
-        writeln!(f, "erase counts  {}", self.wear)?;
-        writeln!(f, "violations    {}", self.violations.len())?;
-        self.violations.iter().try_for_each(|Violation { address, what }| writeln!(f, "violation: {address}: {what}"))
+        report.value("cells", format!("{live} in use, {dead} dead, {free} free"));
+        report.value("erase counts", self.wear);
+        report.text(format!("violations    {}\n", self.violations.len()));
+        let violations = self.violations.iter().map(|Violation { address, what }| format!("{address}: {what}"));
+        report.list("violations", "violation:", violations);
+        report
     }
 }
 
@@ -204,9 +209,9 @@ impl fmt::Display for Findings {
 ///
 /// # Errors
 /// When the image or the log cannot be opened or read.
-pub fn check(path: &Path) -> Result<Findings, crate::error::Error> {
-    let wear = WearSummary::of(NorSim::open_image(path)?.erase_counts());
-    with_log(path, |log| {
+pub fn check(source: &Source) -> Result<Findings, crate::error::Error> {
+    let wear = WearSummary::of(source.read_nor()?.erase_counts());
+    with_log(source, |log| {
         let violations = violations(log)?;
         let stats = log.index().stats()?;
         let (oldest, newest) = (log.oldest()?, log.newest()?);

@@ -16,6 +16,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::Error;
+use crate::opening::Source;
+use crate::report::Report;
 use disk::{Disk, Waits};
 use failure::NbdFailure;
 use page_store::{ImageFtl, PageStore};
@@ -97,9 +99,8 @@ struct Mounted {
     loads: u64,
 }
 
-/// Opens an image and mounts the device in it.
-fn mount(image: &Path) -> Result<Mounted, Error> {
-    let part = NandSim::open_image(image)?;
+/// Mounts the device on a part in an image.
+fn mount(image: &Path, part: NandSim) -> Result<Mounted, Error> {
     let geometry = Nand::part(&part);
     // How many logical pages there are is known when it is mounted.
     let memory = vec![0; ImageFtl::memory_bytes(&geometry, norn_nand_ftl::logical_pages_limit(&geometry))];
@@ -132,22 +133,37 @@ pub struct Findings {
     pub violation: Option<Violation>,
 }
 
-impl Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.mounted)?;
-        match &self.violation {
-            None => writeln!(f, "sound"),
-            Some(violation) => writeln!(f, "violation: {violation}"),
+impl Findings {
+    /// For people and programs.
+    pub fn report(&self) -> Report {
+        let mut report = Report::new(0);
+        report.text(self.mounted.to_string());
+        let (ftl, counts) = (&self.mounted.ftl, self.mounted.ftl.page_counts());
+        for (name, number) in [
+            ("size_bytes", u64::from(ftl.logical_pages()) * u64::from(ftl.page_bytes())),
+            ("page_bytes", ftl.page_bytes().into()),
+            ("good_blocks", ftl.good_blocks().into()),
+            ("pages_in_use", counts.live.into()),
+            ("pages_erased", counts.free.into()),
+            ("pages_to_erase", counts.dead().into()),
+        ] {
+            report.datum(name, number);
         }
+        if self.violation.is_none() {
+            report.text("sound\n");
+        }
+        report.list("violations", "violation:", self.violation.iter().map(Violation::to_string));
+        report
     }
 }
 
-/// Mounts the device in an image and checks every invariant.
+/// Mounts the device in a file, which stays as it is, and checks every invariant.
 ///
 /// # Errors
 /// When it cannot be mounted or read.
-pub fn check(image: &Path) -> Result<Findings, Error> {
-    let mut mounted = mount(image)?;
+pub fn check(source: &Source) -> Result<Findings, Error> {
+    let image = &source.image;
+    let mut mounted = mount(image, source.read_nand()?)?;
     let audited = mounted.ftl.audit(&[]);
     let violation = audited.map_err(|error| in_image(NbdFailure::Ftl(error), image))?;
     Ok(Findings { mounted, violation })
@@ -184,7 +200,7 @@ pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Resul
     let bound = |error| in_image(NbdFailure::Listen(listen.clone(), error), image);
     // From here on a signal is kept until it is queried.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(bound)?;
-    let mounted = mount(image)?;
+    let mounted = mount(image, NandSim::open_image(image)?)?;
     let before = mounted.ftl.device().part().counters();
     let listener = Listener::bind(listen).map_err(bound)?;
     let text = mounted.to_string();

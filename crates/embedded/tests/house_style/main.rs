@@ -220,6 +220,20 @@ fn no_file_is_compiled_by_two_packages() {
 }
 
 #[test]
+fn every_file_has_the_licence_of_the_crates() {
+    let text = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let licence = |line: &str| line.split_once(" = ").map(|(_, licence)| licence.to_owned());
+    let of = |name: &str, key: &str| text(name).lines().find(|line| line.starts_with(key)).and_then(licence);
+    let stated = of("REUSE.toml", "SPDX-License-Identifier");
+    assert_eq!(stated, of("Cargo.toml", "license"));
+    assert_eq!(stated.as_deref(), Some("\"MIT OR Apache-2.0\""));
+    assert!(text("REUSE.toml").contains("path = \"**\""), "every file");
+    for (name, copy) in [("LICENSES/MIT.txt", "LICENSE-MIT"), ("LICENSES/Apache-2.0.txt", "LICENSE-APACHE")] {
+        assert!(text(name) == text(copy), "{name} is {copy}");
+    }
+}
+
+#[test]
 fn every_library_forbids_unsafe_code_and_what_a_device_links_forbids_std() {
     let mut offences = Vec::new();
     for (path, text) in sources() {

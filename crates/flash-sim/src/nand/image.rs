@@ -22,7 +22,7 @@ use norn_flash::{NandPart, PageAddress};
 use super::cells::{BlockCells, BlockState, PageCells};
 use super::counters::NandCounters;
 use crate::error::ImageError;
-use crate::image_file::{HEADER_BYTES, ImageFile, Kind, Stored};
+use crate::image_file::{Access, HEADER_BYTES, ImageFile, Kind, Stored};
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
 use crate::nand_catalogue::{self, NandSpec};
@@ -64,6 +64,7 @@ fn geometry(spec: &NandSpec) -> Vec<u32> {
 pub(super) struct NandImage {
     file: ImageFile,
     layout: Layout,
+    access: Access,
 }
 
 /// What an image file holds besides cells.
@@ -79,29 +80,38 @@ impl NandImage {
     pub fn begin(path: &Path, spec: &NandSpec) -> Result<Self, ImageError> {
         let layout = Layout { part: spec.part };
         let header = (&KIND, &*spec.name, &*geometry(spec));
-        Ok(NandImage { file: ImageFile::begin(path, header, layout.file_bytes(), |_| Ok(()))?, layout })
+        let file = ImageFile::begin(path, header, layout.file_bytes(), |_| Ok(()))?;
+        Ok(NandImage { file, layout, access: Access::ReadWrite })
     }
 
     pub fn publish(&mut self) -> Result<(), ImageError> {
         self.file.publish()
     }
 
-    pub fn open(path: &Path) -> Result<Opened, ImageError> {
-        let (file, header) = ImageFile::open(path, &KIND)?;
+    pub fn open(path: &Path, access: Access) -> Result<Opened, ImageError> {
+        let (file, header) = ImageFile::open(path, &KIND, access)?;
         let file_bytes = |spec: &NandSpec| Layout { part: spec.part }.file_bytes();
         let spec = header.checked(nand_catalogue::by_name(&header.name), geometry, file_bytes)?;
-        let image = NandImage { file, layout: Layout { part: spec.part } };
+        let image = NandImage { file, layout: Layout { part: spec.part }, access };
         let blocks = (0..spec.part.block_count).map(|block| image.read_block(block)).collect::<io::Result<_>>();
         let blocks = blocks.map_err(|error| header.io_error(error))?;
         Ok(Opened { image, state: header.state(), spec, blocks })
     }
 
+    /// Whether the file follows the part. If not, what is programmed stays in memory.
+    pub fn is_written(&self) -> bool {
+        self.access == Access::ReadWrite
+    }
+
     pub fn save_state(&self, state: &State<NandCounters>) -> io::Result<()> {
-        self.file.save_state(state)
+        if self.is_written() { self.file.save_state(state) } else { Ok(()) }
     }
 
     /// Writes a block's record: with it, what happened to the block counts.
     pub fn save_block(&self, block: u16, cells: &BlockCells) -> io::Result<()> {
+        if !self.is_written() {
+            return Ok(());
+        }
         let mut record = vec![0; self.layout.record_bytes() as usize];
         let BlockState { erases, next_page, torn, failed, marked_bad } = cells.state;
         record[..4].copy_from_slice(&erases.to_le_bytes());
@@ -148,7 +158,7 @@ impl NandImage {
 
     /// Brings everything written so far to the host's disk.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync()
+        if self.is_written() { self.file.sync() } else { Ok(()) }
     }
 }
 

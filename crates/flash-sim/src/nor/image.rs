@@ -24,7 +24,7 @@ use super::cells::{Cells, budgets};
 use crate::catalogue;
 use crate::counters::Counters;
 use crate::error::ImageError;
-use crate::image_file::{HEADER_BYTES, ImageFile, Kind, Stored};
+use crate::image_file::{Access, HEADER_BYTES, ImageFile, Kind, Stored};
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
 use crate::spec::PartSpec;
@@ -123,8 +123,8 @@ impl Image {
         self.file.publish()
     }
 
-    pub fn open(path: &Path) -> Result<Opened, ImageError> {
-        let (file, header) = ImageFile::open(path, &KIND)?;
+    pub fn open(path: &Path, access: Access) -> Result<Opened, ImageError> {
+        let (file, header) = ImageFile::open(path, &KIND, access)?;
         let file_bytes = |spec: &PartSpec| Layout::of(&spec.part).file_bytes();
         let spec = header.checked(catalogue::by_name(&header.name), geometry, file_bytes)?;
         let image = Image { file, layout: Layout::of(&spec.part) };

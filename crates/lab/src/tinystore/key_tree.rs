@@ -1,10 +1,10 @@
 //! Section 4.2: what a look-up reads in a tree whose nodes hold keys and are searched, as the paper's hold them.
 //!
-//! The paper leaves its nodes to TFFS. So this is a tree of the simplest such form, for reading only, in the place of the
-//! REF tree: what it reads is what the comparison of keys explains of the paper's 731 words.
+//! The paper leaves its nodes to TFFS. So this is a tree of the simplest such form, for reading only, in the place of
+//! the REF tree: what it reads is what the comparison of keys explains of the paper's 731 words.
 //!
 //! ```text
-//! node   key 0 │ key 1 │ … │ key n−1 │ pointer 0 │ spare 0 │ pointer 1 │ spare 1 │ …        a word each; erased: no key
+//! node   key 0 │ key 1 │ … │ key n−1 │ pointer 0 │ spare 0 │ pointer 1 │ …    a word each; erased: no key
 //! ```
 
 use norn_flash::{Address, Nor};

@@ -1,0 +1,90 @@
+//! A heap as a document.
+
+use std::path::Path;
+
+use norn_heap::{Kind, Ref};
+use norn_heap_image::{Content, Contents, mount};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::classes::Typed;
+use super::document::{ArrayEntry, DataError, Document, ObjectEntry, digits_of, root_text};
+use super::values::Type;
+use crate::error::Error;
+use crate::opening::Source;
+
+/// The heap in a file as JSON, with the classes of another document, and others for what has none of them.
+///
+/// # Errors
+/// When the heap cannot be opened or read, or the other document is none.
+pub fn export(source: &Source, types: Option<&Path>) -> Result<String, Error> {
+    let mut device = source.read_nor()?;
+    let read =
+        mount(&mut device).and_then(|mut heap| Contents::read(&mut heap).map_err(|failure| failure.placed(&heap)));
+    let contents = read.map_err(|failure| failure.in_image(&source.image))?;
+    let classes = match types {
+        Some(file) => typed(file).map_err(|failure| Error::Data { file: file.to_owned(), failure })?,
+        None => Vec::new(),
+    };
+    let text = serde_json::to_string_pretty(&document_of(&contents, classes));
+    Ok(text.map_err(|error| Error::Data { file: source.image.clone(), failure: DataError::new(error) })? + "\n")
+}
+
+/// The classes of a document.
+fn typed(file: &Path) -> Result<Vec<Typed>, DataError> {
+    Document::read(file)?.classes.iter().map(Typed::of).collect()
+}
+
+fn document_of(contents: &Contents, mut classes: Vec<Typed>) -> Document {
+    let mut objects = Map::new();
+    for (reference, content) in &contents.objects {
+        let entry = match content.kind {
+            Kind::Array => json_of(&array_entry(content)),
+            Kind::Object => json_of(&object_entry(content, &mut classes)),
+        };
+        objects.insert(reference.to_string(), entry);
+    }
+    let root = |(name, reference): (&Vec<u8>, &Ref)| (root_text(name), reference.to_string());
+    let classes = classes.into_iter().map(|typed| typed.class).collect();
+    Document { classes, objects, roots: contents.roots.iter().map(root).collect() }
+}
+
+/// An entry of a document, whose values all have a form in JSON.
+fn json_of(entry: &impl Serialize) -> Value {
+    serde_json::to_value(entry).expect("entries have texts for names")
+}
+
+fn header_of(header: &[u8]) -> Option<String> {
+    (!header.is_empty()).then(|| digits_of(header))
+}
+
+fn array_entry(content: &Content) -> ArrayEntry {
+    let kind = Type::of_width(content.widths[0]);
+    let elements = match kind {
+        Type::Unsigned(1) => Value::from(digits_of(&content.values)),
+        _ => content.values.chunks(kind.width().into()).map(|element| kind.to_json(element)).collect(),
+    };
+    ArrayEntry { array: kind.name(), header: header_of(&content.header), elements }
+}
+
+fn object_entry(content: &Content, classes: &mut Vec<Typed>) -> ObjectEntry {
+    let typed = match classes.iter().find(|typed| typed.has(&content.widths, &content.header)) {
+        Some(typed) => typed.clone(),
+        None => {
+            let mut number = classes.len() + 1;
+            while classes.iter().any(|typed| typed.class.name == format!("class{number}")) {
+                number += 1;
+            }
+            classes.push(Typed::of_widths(number, &content.widths));
+            classes[classes.len() - 1].clone()
+        }
+    };
+    let (mut fields, mut rest) = (Map::new(), &content.values[..]);
+    for (field, kind) in typed.class.fields.iter().zip(&typed.types) {
+        let (value, behind) = rest.split_at(kind.width().into());
+        fields.insert(field.name.clone(), kind.to_json(value));
+        rest = behind;
+    }
+    let header = if typed.header.is_some() { None } else { header_of(&content.header) };
+    ObjectEntry { class: typed.class.name, header, fields }
+}

@@ -1,0 +1,24 @@
+//! `norn heap export` and `import`: a heap as a JSON document, and an image made of one.
+//!
+//! ```text
+//! {
+//!   "classes": [ { "name": "account", "header": "61", "fields": [ {"name": "owner", "type": "ref"}, … ] } ],
+//!   "objects": { "#1.1": { "class": "account", "fields": { "owner": "#2.1", "balance": 70 } },
+//!                "rows": { "array": "u16", "elements": [1, 2, 3] } },
+//!   "roots": { "ann": "#1.1" }
+//! }
+//! ```
+//!
+//! A heap has no classes, only fields of some width. A document gives them names and [types](values); `export --types`
+//! takes those of another document. An object is named by its reference, `#SLOT.GENERATION`, which it then gets, or by
+//! any other word, and gets a free one ([`references`]).
+
+mod classes;
+pub mod document;
+mod export;
+mod import;
+mod references;
+mod values;
+
+pub use export::export;
+pub use import::import;

@@ -1,0 +1,168 @@
+//! Which part a dump is of, by the headers of the store in it.
+//!
+//! 1. Take every NOR part of the catalogue whose erase units divide the dump, with as many units as that makes, and
+//!    test parts for other sizes of units.
+//! 2. Keep those for whose geometry a format's headers say they were made.
+//! 3. Of these, keep those on which the store mounts, if there are any: program units and limits have to agree, too.
+//! 4. Parts that the catalogue has in this size come first, then others of the catalogue, then test parts.
+//!
+//! A NAND part's dump has its out-of-band areas, so that its length nearly says which part it is of.
+
+use norn_embedded::{PartContent, recognise_nand, recognise_nor};
+use norn_flash::{Nand, Nor, Recognised, Reprogramming, StatedGeometry, TenantKind};
+use norn_flash_sim::{NandSim, NorSim, PartSpec, catalogue, nand_catalogue};
+use norn_heap_image::{UNITS_MAX, mount};
+use norn_nand_ftl::recognition_bytes;
+use norn_sensor_log::SensorLog;
+
+use super::failure::DumpFailure;
+use super::piece::Piece;
+use super::region::Region;
+
+/// The NOR parts that a dump may be of, the likeliest first; none if it holds no store as a whole.
+pub fn nor_candidates(piece: &Piece) -> Vec<NorSim> {
+    let candidates = specs(piece.bytes.len()).into_iter().map(|spec| NorSim::from_cells(spec, &piece.bytes));
+    let mut fitting: Vec<NorSim> = candidates.filter(fits).collect();
+    let mounting: Vec<NorSim> = fitting.iter().filter(|part| mounts(part)).cloned().collect();
+    if !mounting.is_empty() {
+        fitting = mounting;
+    }
+    let is_catalogued = |part: &NorSim| !part.spec().name.starts_with("test-");
+    if fitting.iter().any(is_catalogued) {
+        fitting.retain(is_catalogued);
+    }
+    if fitting.iter().any(is_plain) {
+        fitting.retain(is_plain);
+    }
+    fitting
+}
+
+/// Whether the catalogue has the part with this number of units.
+fn is_plain(part: &NorSim) -> bool {
+    !part.spec().name.contains(':')
+}
+
+/// The parts with units that divide a number of bytes.
+fn specs(length: usize) -> Vec<PartSpec> {
+    let tests = (8..=16).map(|shift| catalogue::test_part(1, 1 << shift));
+    let with_length = |spec: PartSpec| {
+        let unit_bytes = spec.part.unit_size_bytes as usize;
+        let count = u16::try_from(length / unit_bytes).ok()?;
+        let divides = length.is_multiple_of(unit_bytes) && (1..=UNITS_MAX).contains(&usize::from(count));
+        divides.then(|| spec.with_unit_count(count))
+    };
+    catalogue::all().into_iter().chain(tests).filter_map(with_length).collect()
+}
+
+/// What is recognised on a part.
+pub fn nor_contents(part: &NorSim) -> Vec<PartContent> {
+    let mut part = part.clone();
+    let mut found = Vec::new();
+    // A simulated part whose power is on reads every address that it has.
+    let _ = recognise_nor(&mut part, |content| found.push(content));
+    found
+}
+
+/// What is recognised on a part.
+pub fn nand_contents(part: &mut NandSim) -> Vec<PartContent> {
+    part.freeze_counters();
+    let mut found = Vec::new();
+    let mut buffer = vec![0; recognition_bytes(&Nand::part(part))];
+    // As above.
+    let _ = recognise_nand(part, &mut buffer, |content| found.push(content));
+    part.thaw_counters();
+    found
+}
+
+fn recognised(part: &NorSim) -> impl Iterator<Item = Recognised> {
+    nor_contents(part).into_iter().filter_map(|content| content.recognised.ok().flatten())
+}
+
+/// Whether a format's headers say that they are of this part.
+fn fits(part: &NorSim) -> bool {
+    let geometry = part.part();
+    let own = StatedGeometry { count: geometry.unit_count, size_bytes: geometry.unit_size_bytes };
+    let is_possible = |found: &Recognised| match found.kind {
+        // Words that are programmed once or twice carry TinyStore's structure and an index on an overlay only.
+        TenantKind::INDEX => geometry.reprogramming == Reprogramming::Unlimited,
+        TenantKind::HEAP if found.what == TINYSTORE => geometry.reprogramming == Reprogramming::Unlimited,
+        _ => true,
+    };
+    recognised(part).any(|found| found.geometry == Some(own) && is_possible(&found))
+}
+
+/// What TinyStore's structure is called by those who recognise it.
+const TINYSTORE: &str = "an object heap";
+
+fn mounts(part: &NorSim) -> bool {
+    let is_limited = part.part().reprogramming != Reprogramming::Unlimited;
+    let has_overlay = recognised(part).any(|found| found.kind == TenantKind::REMAP);
+    let kinds: Vec<TenantKind> = recognised(part).map(|found| found.kind).collect();
+    match kinds.first() {
+        Some(&TenantKind::INDEX) => SensorLog::mount(&mut part.clone()).is_ok(),
+        Some(&(TenantKind::HEAP | TenantKind::REMAP)) => {
+            // An overlay serves on any part, but is there for those that need it.
+            (!has_overlay || is_limited) && mount(&mut part.clone()).is_ok()
+        }
+        _ => false,
+    }
+}
+
+/// A dump as a part of this kind, with as many units as the bytes fill. Missing bytes up to the end of a unit, and up
+/// to the number of units that the store states, are erased: a file for a programmer may leave them out.
+///
+/// # Errors
+/// When the dump does not start with a unit, or has too many.
+pub fn nor_part(piece: &Piece, spec: &PartSpec) -> Result<NorSim, DumpFailure> {
+    let unit_bytes = spec.part.unit_size_bytes;
+    let starts_a_unit = piece.start.is_multiple_of(unit_bytes.into());
+    let count = u16::try_from(piece.bytes.len().div_ceil(unit_bytes as usize)).ok();
+    let Some(count) = count.filter(|&count| starts_a_unit && usize::from(count) <= UNITS_MAX && count > 0) else {
+        return Err(DumpFailure::NotUnits { found: piece.region(), part: spec.name.clone(), unit_bytes });
+    };
+    let part = with_unit_count(piece, spec, count);
+    match stated_unit_count(&part) {
+        Some(stated) if stated > count => Ok(with_unit_count(piece, spec, stated)),
+        _ => Ok(part),
+    }
+}
+
+fn with_unit_count(piece: &Piece, spec: &PartSpec, count: u16) -> NorSim {
+    let spec = spec.with_unit_count(count);
+    let mut bytes = piece.bytes.clone();
+    bytes.resize(spec.part.size_bytes() as usize, 0xFF);
+    NorSim::from_cells(spec, &bytes)
+}
+
+/// The number of units for which the store on a part was made, if its units have the part's size.
+fn stated_unit_count(part: &NorSim) -> Option<u16> {
+    let size = part.part().unit_size_bytes;
+    recognised(part)
+        .filter_map(|found| found.geometry)
+        .find(|stated| stated.size_bytes == size)
+        .map(|stated| stated.count)
+}
+
+/// A store in a part of a dump: what it is, and where it starts and ends, as far as its headers show.
+pub fn store_within(piece: &Piece) -> Option<(Recognised, Region)> {
+    specs(piece.bytes.len()).into_iter().find_map(|spec| within(&NorSim::from_cells(spec, &piece.bytes), piece.start))
+}
+
+fn within(part: &NorSim, base: u64) -> Option<(Recognised, Region)> {
+    let size = part.part().unit_size_bytes;
+    let count = part.part().unit_count;
+    let stated = |found: &Recognised| found.geometry.filter(|stated| stated.size_bytes == size && stated.count < count);
+    let found = recognised(part).find(|found| stated(found).is_some())?;
+    let has_head = |&unit: &u16| recognised(&part.with_units(unit..unit + 1)).any(|head| head.kind == found.kind);
+    let first = (0..count).find(has_head)?;
+    let start = base + u64::from(first) * u64::from(size);
+    let end = start + u64::from(stated(&found)?.count) * u64::from(size);
+    Some((found, Region { start, end }))
+}
+
+/// The NAND parts that a dump may be of.
+pub fn nand_candidates(bytes: &[u8]) -> Vec<NandSim> {
+    let specs = nand_catalogue::all().into_iter().filter(|spec| spec.dump_bytes() == bytes.len() as u64);
+    let candidates = specs.map(|spec| NandSim::from_cells(spec, bytes));
+    candidates.filter_map(|mut part| (!nand_contents(&mut part).is_empty()).then_some(part)).collect()
+}

@@ -1,0 +1,195 @@
+//! The bytes of a chip's dump, or of a file for its programmer, and where they are.
+//!
+//! A binary dump starts at address 0. Intel HEX, UF2 and ELF have addresses; what lies between their pieces is erased.
+
+use std::path::Path;
+use std::{fs, io};
+
+use ihex::{Reader, Record};
+use object::elf::{FileHeader32, FileHeader64, PT_LOAD};
+use object::read::elf::{FileHeader, ProgramHeader};
+
+use super::failure::DumpFailure;
+use super::form::Form;
+use super::piece::Piece;
+use super::region::Region;
+use super::uf2;
+
+/// Most bytes from the first piece to the last one, without a region.
+const SPAN_BYTES_MAX: u64 = 512 << 20;
+
+/// What a file holds.
+#[derive(Debug)]
+pub struct Dump {
+    /// How it has it.
+    pub form: Form,
+    /// The bytes, in the order of the file.
+    pieces: Vec<Piece>,
+}
+
+/// Why a file is no dump.
+#[derive(Debug)]
+pub enum ReadError {
+    /// It cannot be read.
+    Io(io::Error),
+    /// Its form is broken.
+    Broken(DumpFailure),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        ReadError::Io(error)
+    }
+}
+
+impl Dump {
+    /// The dump in a file.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn read(path: &Path) -> Result<Dump, ReadError> {
+        let file = fs::read(path)?;
+        let form = Form::of(&file);
+        let pieces = match form {
+            Form::Binary => Ok(vec![Piece { start: 0, bytes: file }]),
+            Form::Hex => hex_pieces(&file),
+            Form::Uf2 => uf2::decode(&file),
+            Form::Elf => elf_pieces(&file),
+        };
+        let pieces = pieces.map_err(|why| ReadError::Broken(DumpFailure::Broken { form, why }))?;
+        Ok(Dump { form, pieces: pieces.into_iter().filter(|piece| !piece.bytes.is_empty()).collect() })
+    }
+
+    /// Where there are bytes: pieces that follow each other as one.
+    pub fn regions(&self) -> Vec<Region> {
+        let mut regions: Vec<Region> = self.pieces.iter().map(Piece::region).collect();
+        regions.sort();
+        let mut joined: Vec<Region> = Vec::new();
+        for region in regions {
+            match joined.last_mut() {
+                Some(last) if last.end >= region.start => last.end = last.end.max(region.end),
+                _ => joined.push(region),
+            }
+        }
+        joined
+    }
+
+    /// The bytes of a region, or all. What is missing between the first byte and the last is erased; so is what is
+    /// missing of a region, except from a binary dump.
+    ///
+    /// # Errors
+    /// When no byte of the region is there, or, without one, the bytes are far apart.
+    pub fn cut(&self, region: Option<Region>) -> Result<Piece, DumpFailure> {
+        let regions = self.regions();
+        let (Some(first), Some(last)) = (regions.first(), regions.last()) else {
+            return Ok(Piece { start: 0, bytes: Vec::new() });
+        };
+        let whole = Region { start: first.start, end: last.end };
+        let region = region.unwrap_or(whole);
+        if whole.len().min(region.len()) > SPAN_BYTES_MAX && region.len() > SPAN_BYTES_MAX {
+            return Err(DumpFailure::Apart(regions));
+        }
+        let is_there = match self.form {
+            Form::Binary => whole.contains(region),
+            _ => region.start < whole.end && whole.start < region.end,
+        };
+        if !is_there {
+            return Err(DumpFailure::Outside { region, whole });
+        }
+        let mut bytes = vec![0xFF; region.len() as usize];
+        for piece in &self.pieces {
+            let (start, end) = (piece.start.max(region.start), piece.region().end.min(region.end));
+            if start < end {
+                let from = &piece.bytes[(start - piece.start) as usize..(end - piece.start) as usize];
+                bytes[(start - region.start) as usize..(end - region.start) as usize].copy_from_slice(from);
+            }
+        }
+        Ok(Piece { start: region.start, bytes })
+    }
+}
+
+fn hex_pieces(file: &[u8]) -> Result<Vec<Piece>, String> {
+    let text = std::str::from_utf8(file).map_err(|_| "it has bytes that are no text".to_owned())?;
+    let (mut base, mut pieces) = (0, Vec::<Piece>::new());
+    let mut is_whole = false;
+    for (number, record) in (1..).zip(Reader::new(text)) {
+        match record.map_err(|error| format!("record {number}: {error}"))? {
+            Record::ExtendedSegmentAddress(segment) => base = u64::from(segment) << 4,
+            Record::ExtendedLinearAddress(high) => base = u64::from(high) << 16,
+            Record::StartSegmentAddress { .. } | Record::StartLinearAddress(_) => {}
+            Record::EndOfFile => is_whole = true,
+            Record::Data { offset, value } => {
+                let start = base + u64::from(offset);
+                match pieces.last_mut() {
+                    Some(last) if last.region().end == start => last.bytes.extend(value),
+                    _ => pieces.push(Piece { start, bytes: value }),
+                }
+            }
+        }
+    }
+    if is_whole { Ok(pieces) } else { Err("the record of its end is missing".to_owned()) }
+}
+
+fn elf_pieces(file: &[u8]) -> Result<Vec<Piece>, String> {
+    match file.get(4) {
+        Some(2) => segments(FileHeader64::<object::Endianness>::parse(file), file),
+        _ => segments(FileHeader32::<object::Endianness>::parse(file), file),
+    }
+}
+
+/// The segments that are loaded, each at its address in flash and not where the program has it when it runs.
+fn segments<H: FileHeader>(header: object::read::Result<&H>, file: &[u8]) -> Result<Vec<Piece>, String> {
+    let decoded = header.and_then(|header| {
+        let endian = header.endian()?;
+        let mut pieces = Vec::new();
+        for segment in header.program_headers(endian, file)? {
+            if segment.p_type(endian) == PT_LOAD {
+                let bytes = segment.data(endian, file).unwrap_or_default().to_vec();
+                pieces.push(Piece { start: segment.p_paddr(endian).into(), bytes });
+            }
+        }
+        Ok(pieces)
+    });
+    decoded.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(contents: &[u8]) -> Result<Dump, ReadError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), contents).unwrap();
+        Dump::read(file.path())
+    }
+
+    #[test]
+    fn hexadecimal_records_have_addresses() {
+        let text = ":020000040800F2\n:0410000001020304E2\n:0110100009D6\n:00000001FF\n";
+        let dump = written(text.as_bytes()).unwrap();
+        assert_eq!(
+            dump.regions(),
+            [0x800_1000..0x800_1004, 0x800_1010..0x800_1011].map(|at| Region { start: at.start, end: at.end })
+        );
+        let Piece { start, bytes } = dump.cut(None).unwrap();
+        assert_eq!((start, bytes.len(), &bytes[..5], bytes[16]), (0x800_1000, 17, &[1, 2, 3, 4, 0xFF][..], 9));
+        let region = Region { start: 0x800_0FFF, end: 0x800_1002 };
+        assert_eq!(dump.cut(Some(region)).unwrap(), Piece { start: 0x800_0FFF, bytes: vec![0xFF, 1, 2] });
+        assert!(dump.cut(Some(Region { start: 0, end: 4096 })).is_err());
+    }
+
+    #[test]
+    fn broken_files_say_what_is_wrong() {
+        for (contents, said) in [
+            (&b":020000040800F3\n:00000001FF\n"[..], "record 1: "),
+            (b":0410000001020304E2\n", "the record of its end is missing"),
+            (b"\x7FELF\x01\x01", "ELF"),
+            (b"UF2\nWQ]\x9E0000", "UF2"),
+        ] {
+            match written(contents) {
+                Err(ReadError::Broken(failure)) => assert!(failure.to_string().contains(said), "{failure}"),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}

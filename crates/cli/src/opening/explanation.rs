@@ -1,0 +1,227 @@
+//! What a file holds, and which command opens it: the end of the message of a command that refuses the file.
+
+use std::fmt::{self, Display};
+
+use norn_code_pager::TWO_ROOMS;
+use norn_embedded::PartContent;
+use norn_flash::{Nand, Nor, Recognised, TenantKind};
+use norn_flash_sim::{ImageError, ImageKind, NandSim, NorSim};
+
+use super::detection::{nand_contents, nor_contents, store_within};
+use super::dump::Dump;
+use super::region::Region;
+use super::{Opened, Source};
+use crate::error::Error;
+
+/// A group of commands that opens images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opener {
+    /// `norn heap`.
+    Heap,
+    /// `norn log`.
+    Log,
+    /// `norn nbd`.
+    Nbd,
+    /// `norn code`.
+    Code,
+    /// `norn image`, which opens everything.
+    Image,
+    /// `norn card`, which opens directories.
+    Card,
+}
+
+impl Display for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Opener::Heap => "heap",
+            Opener::Log => "log",
+            Opener::Nbd => "nbd",
+            Opener::Code => "code",
+            Opener::Image => "image",
+            Opener::Card => "card",
+        })
+    }
+}
+
+impl Opener {
+    fn image_kind(self) -> ImageKind {
+        match self {
+            Opener::Heap | Opener::Log | Opener::Image | Opener::Card => ImageKind::Nor,
+            Opener::Nbd | Opener::Code => ImageKind::Nand,
+        }
+    }
+
+    fn mounts(self, kind: TenantKind) -> bool {
+        match self {
+            Opener::Heap => matches!(kind, TenantKind::HEAP | TenantKind::REMAP),
+            Opener::Log => kind == TenantKind::INDEX,
+            Opener::Nbd => kind == TenantKind::DISK,
+            Opener::Code => kind == TenantKind::CODE,
+            Opener::Image | Opener::Card => false,
+        }
+    }
+}
+
+/// A command's error with what the file holds, if `opener` refused the file.
+pub fn explained(error: Error, source: &Source, opener: Opener) -> Error {
+    if source.image.join("nor.img").is_file() {
+        let explanation = format!("it is a card: `norn card show {}` opens it", source.image.display());
+        return Error::Refused { explanation, error: Box::new(error) };
+    }
+    if !error.is_refusal() {
+        return error;
+    }
+    let wants_image = matches!(error, Error::Image(ImageError::Foreign { .. }));
+    let explanation = match ImageKind::of(&source.image) {
+        Ok(Some(kind)) => of_image(source, opener, kind),
+        Ok(None) if wants_image => of_dump(source, opener),
+        Ok(None) | Err(_) => {
+            contents_of(source).map_or(NOTHING_OPENS.to_owned(), |found| found.explanation(source, opener))
+        }
+    };
+    Error::Refused { explanation, error: Box::new(error) }
+}
+
+const NOTHING_OPENS: &str = "no norn command opens it; `norn heap`, `log`, `nbd` and `code create` make images, and of a \
+                             chip's dump --part NAME says which part it is of";
+
+/// What an image of a simulated part holds, that `opener` refused.
+fn of_image(source: &Source, opener: Opener, kind: ImageKind) -> String {
+    match contents_of(source) {
+        Ok(contents) => contents.explanation(source, opener),
+        // The command itself has said why.
+        Err(_) if kind == opener.image_kind() => "no norn command opens it as it is".to_owned(),
+        Err(error) => format!("no norn command opens it as it is: {error}"),
+    }
+}
+
+/// What a file holds that is no image, and was to be one or a dump of a part that is detected.
+fn of_dump(source: &Source, opener: Opener) -> String {
+    if let Ok(contents) = contents_of(source) {
+        return match contents.only() {
+            Some(recognised) if opener.mounts(recognised.kind) => format!(
+                "it is a chip's dump with {recognised}, which is read and not changed: `norn image import {source} \
+                 NEW.img` makes an image of it"
+            ),
+            _ => contents.explanation(source, opener),
+        };
+    }
+    let whole = Dump::read(&source.image).ok().and_then(|dump| dump.cut(source.region).ok());
+    match whole.as_ref().and_then(store_within) {
+        Some((recognised, region)) => {
+            format!("a part of it holds {recognised}: --region {region} opens that, if its first unit is in use")
+        }
+        None => NOTHING_OPENS.to_owned(),
+    }
+}
+
+/// What is on the part in a file.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn contents_of(source: &Source) -> Result<Contents, Error> {
+    Ok(match source.read()? {
+        Opened::Nor(part) => Contents::of_nor(&part),
+        Opened::Nand(mut part) => Contents::of_nand(&mut part),
+    })
+}
+
+fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener) -> String {
+    let command = match recognised.kind {
+        _ if recognised.version != recognised.known_version => {
+            return format!("it holds {recognised}, which this version of norn cannot open");
+        }
+        kind if opener.mounts(kind) => {
+            return match opener {
+                Opener::Heap => {
+                    format!("it holds {recognised}: `norn heap dump {image} --raw` shows its cells as they are")
+                }
+                Opener::Code if recognised.what != TWO_ROOMS => {
+                    format!("it holds {recognised} in a single room, which no norn command opens")
+                }
+                Opener::Log | Opener::Nbd | Opener::Code | Opener::Image | Opener::Card => {
+                    format!("it holds {recognised}, which is damaged or of another geometry")
+                }
+            };
+        }
+        TenantKind::HEAP | TenantKind::REMAP => "norn heap check",
+        TenantKind::INDEX => "norn log check",
+        TenantKind::DISK => "norn nbd check",
+        TenantKind::CODE if recognised.what == TWO_ROOMS => "norn code status",
+        _ => return format!("it holds {recognised}, which no norn command opens"),
+    };
+    format!("it holds {recognised}: `{command} {image}` opens it")
+}
+
+/// What is on a part.
+pub enum Contents {
+    /// Nothing is programmed on a part of this name.
+    Blank(String),
+    /// Nothing is recognised on a part of this name.
+    Unknown(String),
+    /// Ranges of units of this size, and what is in each.
+    Known(Vec<PartContent>, u32),
+}
+
+impl Contents {
+    /// What is on a NOR part.
+    pub fn of_nor(part: &NorSim) -> Contents {
+        let (found, name) = (nor_contents(part), part.spec().name.clone());
+        Contents::of(found, name, part.part().unit_size_bytes, || part.cells().iter().all(|&byte| byte == 0xFF))
+    }
+
+    /// What is on a NAND part.
+    pub fn of_nand(part: &mut NandSim) -> Contents {
+        let (found, name) = (nand_contents(part), part.spec().name.clone());
+        let geometry = Nand::part(part);
+        // The maker's mark is in a page of a bad block.
+        let mut is_erased = |block| !part.holds_pages(block) || part.is_marked_bad(block) == Ok(true);
+        Contents::of(found, name, 0, || geometry.blocks().all(&mut is_erased))
+    }
+
+    fn of(found: Vec<PartContent>, part: String, unit_bytes: u32, is_blank: impl FnOnce() -> bool) -> Contents {
+        match found.is_empty() {
+            false => Contents::Known(found, unit_bytes),
+            true if is_blank() => Contents::Blank(part),
+            true => Contents::Unknown(part),
+        }
+    }
+
+    /// The only store on the part.
+    pub fn only(&self) -> Option<&Recognised> {
+        match self {
+            Contents::Known(contents, _) => match &**contents {
+                [PartContent { recognised: Ok(Some(recognised)), .. }] if recognised.kind != TenantKind::LABEL => {
+                    Some(recognised)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What is there, and which command opens it.
+    pub fn explanation(&self, source: &Source, opener: Opener) -> String {
+        match (self, self.only()) {
+            (_, Some(recognised)) => explanation_of(recognised, source, opener),
+            (Contents::Blank(part), _) => format!("it is a blank {part}: nothing has been written to it"),
+            (Contents::Unknown(part), _) => format!("it is a {part} with data of no format that norn knows"),
+            (Contents::Known(several, unit_bytes), _) => {
+                let texts: Vec<String> = several.iter().map(PartContent::to_string).collect();
+                format!("it holds {}; {}", texts.join(", "), way_to_one(several, *unit_bytes))
+            }
+        }
+    }
+}
+
+/// How one of several tenants is opened.
+fn way_to_one(several: &[PartContent], unit_bytes: u32) -> String {
+    let region = |content: &PartContent| Region {
+        start: u64::from(content.range.start) * u64::from(unit_bytes),
+        end: u64::from(content.range.end) * u64::from(unit_bytes),
+    };
+    match several.iter().find(|content| content.entry.is_some() && content.recognised != Ok(None)) {
+        Some(tenant) if unit_bytes > 0 => format!("--region opens one of them, such as {}", region(tenant)),
+        _ => "norn opens no part that has a partition table as a whole".to_owned(),
+    }
+}

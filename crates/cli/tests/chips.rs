@@ -1,0 +1,258 @@
+//! Proves that chips' dumps are opened in every form, wherever the store is in them, that commands which look change no
+//! file, and that a file for a programmer is the part.
+
+use std::fs::{self, File};
+
+use norn_desk::{Desk, line};
+use norn_flash_sim::NorSim;
+use norn_heap::ObjectHeap;
+use norn_heap_image::mount;
+use norn_object_heap::Layout;
+
+/// Address of the tests' chips in their processors' memory.
+const BASE: u32 = 0x0807_8000;
+
+fn desk() -> Desk {
+    Desk::of(env!("CARGO_BIN_EXE_norn"))
+}
+
+/// Makes an image with a root, an object and an array in it.
+fn make_heap(desk: &Desk, image: &str, part_and_engine: &str) {
+    desk.succeed(&format!("heap create {image} --part {part_and_engine}"));
+    let mut device = NorSim::open_image(&desk.path(image)).unwrap();
+    let mut heap = mount(&mut device).unwrap();
+    let object = heap.create(Layout::uniform(3, 4).with_header(b"node")).unwrap();
+    heap.put_field(object, 1, &[1, 2, 3, 4]).unwrap();
+    let array = heap.create_array(20, 2, b"").unwrap();
+    heap.array_store(array, 19, &[7, 8]).unwrap();
+    heap.set_root(b"top", Some(object)).unwrap();
+    heap.set_root(b"rows", Some(array)).unwrap();
+}
+
+/// What is shown of a heap, without the part's wear and counters.
+fn heap_shown(desk: &Desk, image: &str) -> String {
+    let shown = desk.succeed(&format!("heap show {image} --fields"));
+    let end = shown.find("\npart ").expect("the part is shown");
+    shown[..end].to_owned()
+}
+
+/// An ELF file whose only segment is loaded at an address in flash, and runs at another one.
+fn elf(address: u32, bytes: &[u8]) -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = b"\x7FELF\x01\x01\x01".to_vec();
+    file.resize(16, 0);
+    file.extend([2, 0, 40, 0]); // An executable for ARM.
+    file.extend(words(&[1, 0, 52, 0, 0]));
+    file.extend([52, 0, 32, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    file.extend(words(&[1, 84, 0x2000_0000, address, bytes.len() as u32, bytes.len() as u32, 4, 4]));
+    file.extend(bytes);
+    file
+}
+
+#[test]
+fn a_heap_is_the_same_in_every_form() {
+    let desk = desk();
+    for (part, detected) in [
+        ("stm32l4:16 --engine log", "stm32l4:16"),
+        ("nrf52840:16 --engine tinystore", "nrf52840:16"),
+        ("w25q80:16 --engine tinystore", "w25q80:16"),
+        ("test-24x1024 --engine tinystore", "test-24x1024"),
+    ] {
+        make_heap(&desk, "a.img", part);
+        let shown = heap_shown(&desk, "a.img");
+        assert!(shown.contains("6e6f6465") && shown.contains("rows"), "{shown}");
+        for file in ["a.bin", "a.hex", "a.uf2"] {
+            desk.succeed(&format!("image export a.img {file} --base {BASE:#x}"));
+        }
+        desk.write("a.elf", elf(BASE, &fs::read(desk.path("a.bin")).unwrap()));
+        for file in ["a.bin", "a.hex", "a.uf2", "a.elf"] {
+            assert_eq!(heap_shown(&desk, file), shown, "{part}, {file}");
+            assert_eq!(heap_shown(&desk, &format!("{file} --part {detected}")), shown, "{part}, {file}");
+            assert_eq!(line(&desk.succeed(&format!("heap check {file}")), "violations"), "0");
+            desk.succeed(&format!("heap dump {file}"));
+            desk.succeed(&format!("heap dump {file} --raw"));
+            fs::remove_file(desk.path(file)).unwrap();
+        }
+        fs::remove_file(desk.path("a.img")).unwrap();
+    }
+}
+
+#[test]
+fn a_part_is_detected_by_what_its_store_says() {
+    let desk = desk();
+    for (part, said) in [
+        ("stm32l4 --engine log", "stm32l4, 256 units of 2048 bytes"),
+        ("stm32l4", "stm32l4, 256 units of 2048 bytes"),
+        ("nrf52840", "nrf52840, 256 units of 4096 bytes"),
+        ("w25q80", "w25q80, 256 units of 4096 bytes"),
+        ("tinystore-16k", "tinystore-16k, 28 units of 16384 bytes"),
+    ] {
+        desk.succeed(&format!("heap create a.img --part {part}"));
+        desk.succeed("image export a.img a.bin");
+        let shown = desk.succeed("image show a.bin");
+        assert_eq!(line(&shown, "part  "), said, "{shown}");
+        assert!(shown.contains("`norn heap check a.bin` opens it"), "{shown}");
+        fs::remove_file(desk.path("a.img")).unwrap();
+        fs::remove_file(desk.path("a.bin")).unwrap();
+    }
+}
+
+#[test]
+fn a_store_in_a_part_of_a_dump_is_opened_by_its_region() {
+    let desk = desk();
+    make_heap(&desk, "a.img", "stm32l4:16");
+    desk.succeed("image export a.img a.bin");
+    let cells = fs::read(desk.path("a.bin")).unwrap();
+    let mut random = fastrand::Rng::with_seed(4);
+    let program: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(0x8000).collect();
+    desk.write("chip.bin", [&*program, &cells, &program].concat());
+    let region = "0x8000..0x10000";
+    let said = "a part of it holds an overlay for limited parts on 16 units of 2048 bytes: --region 0x8000..0x10000";
+    desk.fail("heap check chip.bin", &[said]);
+    assert_eq!(heap_shown(&desk, &format!("chip.bin --region {region}")), heap_shown(&desk, "a.img"));
+    desk.fail(
+        &format!("log check chip.bin --region {region}"),
+        &["`norn heap check chip.bin --region 0x8000..0x10000`"],
+    );
+    desk.fail("heap check chip.bin --region 0x8000..0x20000", &["0x8000..0x20000 is not within 0x0..0x18000"]);
+    desk.fail(
+        "heap check chip.bin --part stm32l4 --region 0x8010..0x9000",
+        &["0x8010..0x9000 are not whole erase units of stm32l4, of 2048 bytes"],
+    );
+    desk.fail("heap check chip.bin --region 0x9000", &["0x9000 is no region: write START..END"]);
+    desk.write("chip.elf", elf(BASE, &fs::read(desk.path("chip.bin")).unwrap()));
+    let shown = heap_shown(&desk, &format!("chip.elf --region {:#x}..{:#x}", BASE + 0x8000, BASE + 0x10000));
+    assert_eq!(shown, heap_shown(&desk, "a.img"));
+}
+
+#[test]
+fn what_a_file_for_a_programmer_leaves_out_is_erased() {
+    let desk = desk();
+    make_heap(&desk, "a.img", "w25q80:16 --engine log");
+    desk.succeed("image export a.img a.hex");
+    // Other tools leave out records of erased cells, at the end too.
+    let text = fs::read_to_string(desk.path("a.hex")).unwrap();
+    assert!(text.ends_with(":00000001FF\n") && !text.contains("\n\n"));
+    let is_erased = |record: &str| record.len() > 40 && record[9..record.len() - 2].bytes().all(|digit| digit == b'F');
+    let kept: Vec<&str> = text.lines().filter(|record| !is_erased(record)).collect();
+    assert!(kept.len() * 2 < text.lines().count(), "most records are of erased cells");
+    desk.write("a.hex", kept.join("\r\n") + "\r\n");
+    assert_eq!(heap_shown(&desk, "a.hex --part w25q80"), heap_shown(&desk, "a.img"));
+    // A file that was cut off is no such file.
+    desk.write("a.hex", kept[..kept.len() - 1].join("\n"));
+    desk.fail("heap show a.hex --part w25q80", &["a.hex: no whole Intel HEX file: the record of its end is missing"]);
+    let bytes = fs::read(desk.path("a.img")).unwrap();
+    desk.write("short.bin", &bytes[8192..20_000]);
+    desk.fail("heap show short.bin --part w25q80", &["short.bin", "are not whole erase units of w25q80"]);
+}
+
+#[test]
+fn an_imported_dump_is_changed_as_any_image() {
+    let desk = desk();
+    desk.write("readings.csv", "60,1\n120,2\n");
+    desk.write("more.csv", "180,3\n");
+    desk.succeed("log create a.img --part w25q80:16");
+    desk.succeed("log append a.img readings.csv");
+    desk.succeed("image export a.img a.uf2 --base 0x10000000 --family 0xe48bff56");
+    assert_eq!(desk.succeed("log range a.uf2"), desk.succeed("log range a.img"));
+    for command in ["mean", "plot", "show", "check", "dump"] {
+        desk.succeed(&format!("log {command} a.uf2"));
+    }
+    desk.succeed("log export a.uf2 out.csv");
+    desk.fail(
+        "log append a.uf2 more.csv",
+        &["it is a chip's dump with an ordered index", "`norn image import a.uf2 NEW.img`"],
+    );
+    desk.succeed("image import a.uf2 b.img --part w25q80:16");
+    desk.succeed("log append b.img more.csv");
+    assert_eq!(line(&desk.succeed("log mean b.img"), "readings"), "3");
+    desk.fail("image import a.uf2 b.img --part w25q80:16", &["b.img", "never overwritten"]);
+    desk.fail("image export a.img out.csv", &["out.csv: a file for a programmer is named .bin, .hex or .uf2"]);
+    desk.fail("image export a.img x.hex --base 0xffff8000", &["addresses of more than 32 bits"]);
+    desk.fail("image export a.img a.uf2", &["a.uf2: there is such a file; it is never overwritten"]);
+    assert_eq!(desk.names(), ["a.img", "a.uf2", "b.img", "more.csv", "out.csv", "readings.csv"]);
+}
+
+#[test]
+fn a_dump_that_may_be_of_several_parts_is_imported_by_a_name() {
+    let desk = desk();
+    desk.succeed("heap create a.img --part nrf52840 --engine log");
+    desk.succeed("image export a.img a.bin");
+    desk.succeed("heap check a.bin");
+    desk.fail("image import a.bin b.img", &["it may be of w25q80, nrf52840: --part NAME says of which"]);
+    desk.succeed("image import a.bin b.img --part nrf52840");
+    assert!(line(&desk.succeed("heap show b.img"), "part").starts_with("nrf52840, 256 units of 4096 bytes"));
+}
+
+#[test]
+fn a_nand_part_is_dumped_with_its_out_of_band_areas() {
+    let desk = desk();
+    desk.write("program", vec![7; 9000]);
+    desk.succeed("code create a.img --part nandtest-32x16x512 --bad-blocks 2");
+    desk.succeed("code install a.img program --program-version 1.2.3");
+    desk.succeed("image export a.img a.bin");
+    assert_eq!(fs::metadata(desk.path("a.bin")).unwrap().len(), 32 * 16 * 528);
+    let status = desk.succeed("code status a.bin --part nandtest-32x16x512");
+    assert_eq!(status.replace("a.bin", "a.img"), desk.succeed("code status a.img"));
+    desk.succeed("code read a.bin out --part nandtest-32x16x512");
+    assert!(fs::read(desk.path("out")).unwrap() == [7; 9000]);
+    desk.succeed("image import a.bin b.img --part nandtest-32x16x512");
+    desk.succeed("code update b.img program --program-version 2.0.0 --confirmed");
+    desk.succeed("nbd create d.img --part k9f2808 --size 1M --bad-blocks 9");
+    desk.succeed("image export d.img d.bin");
+    let checked = desk.succeed("nbd check d.bin");
+    assert!(checked.contains("1048576 bytes (1.0 MiB) on k9f2808, 1015 good blocks"), "{checked}");
+    desk.fail("heap check d.bin", &["`norn nbd check d.bin` opens it"]);
+    desk.fail("image export d.img d.hex", &["d.hex: the cells of a NAND part have no addresses"]);
+    desk.fail("nbd check a.bin --part k9f2808", &["270336 bytes, and not the 17301504 of a k9f2808"]);
+    desk.fail("nbd check a.bin --part w25q80", &["an image of a w25q80, a NOR part, not of a NAND part"]);
+}
+
+#[test]
+fn a_tenant_of_a_partition_table_is_opened_by_its_region() {
+    use norn_flash::{Label, LabelDevice, NorLabel, NorPartition, TenantKind};
+    let desk = desk();
+    let mut part = NorSim::create_image(&desk.path("a.img"), norn_flash_sim::catalogue::test_part(16, 4096)).unwrap();
+    let mut label = Label::default();
+    label.add(b"objects", TenantKind::HEAP, 4..12).unwrap();
+    NorLabel(&mut part).store(&label).unwrap();
+    norn_object_heap::Heap::<_, 64>::format(NorPartition::new(&mut part, 4..12).unwrap(), Default::default()).unwrap();
+    drop(part);
+    desk.fail("heap check a.img", &["--region opens one of them, such as 0x4000..0xc000"]);
+    let checked = desk.succeed("heap check a.img --region 0x4000..0xc000");
+    assert_eq!((line(&checked, "violations"), line(&checked, "free units")), ("0", "7 of 8"));
+}
+
+#[test]
+fn whoever_looks_changes_no_file_and_shares_it() {
+    let desk = desk();
+    desk.write("readings.csv", "60,1\n120,2\n");
+    desk.write("program", vec![7; 9000]);
+    make_heap(&desk, "heap.img", "test-16x4096");
+    desk.succeed("log create log.img --part test-16x4096");
+    desk.succeed("log append log.img readings.csv");
+    desk.succeed("nbd create disk.img --part nandtest-32x16x512");
+    desk.succeed("code create code.img --part nandtest-32x16x512");
+    desk.succeed("code install code.img program --program-version 1.2.3");
+    for (image, commands) in [
+        ("heap.img", &["heap check", "heap show", "heap dump", "image show"][..]),
+        ("log.img", &["log mean", "log range", "log plot", "log show", "log dump", "log check"]),
+        ("disk.img", &["nbd check"]),
+        ("code.img", &["code status"]),
+    ] {
+        let before = fs::read(desk.path(image)).unwrap();
+        let file = File::options().write(true).open(desk.path(image)).unwrap();
+        file.lock_shared().unwrap();
+        for command in commands {
+            desk.succeed(&format!("{command} {image}"));
+            assert!(fs::read(desk.path(image)).unwrap() == before, "{command} changes {image}");
+        }
+        file.unlock().unwrap();
+        file.lock().unwrap();
+        desk.fail(&format!("{} {image}", commands[0]), &[image, "in use by another process"]);
+    }
+    fs::create_dir(desk.path("my.card")).unwrap();
+    desk.write("my.card/nor.img", "");
+    desk.fail("heap show my.card", &["my.card", "it is a card: `norn card show my.card` opens it"]);
+    desk.fail("card show heap.img", &["heap.img", "`norn heap check heap.img` opens it"]);
+}

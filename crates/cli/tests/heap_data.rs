@@ -1,0 +1,155 @@
+//! Proves that a heap is the same after `heap export` and `heap import`, with either engine, that types of a document
+//! are used both ways, and that what is wrong with a document is named.
+
+mod purses;
+
+use std::fs;
+
+use norn_desk::{Desk, line};
+use norn_flash_sim::{NorSim, catalogue};
+use norn_heap::{Layout, ObjectHeap};
+use norn_heap_image::mount;
+use purses::make_purses;
+
+fn desk() -> Desk {
+    Desk::of(env!("CARGO_BIN_EXE_norn"))
+}
+
+/// What is shown of a heap, without how it is kept and the part.
+fn heap_shown(desk: &Desk, image: &str) -> String {
+    let shown = desk.succeed(&format!("heap show {image} --fields"));
+    let heap = shown.split("\nengine ").next().unwrap().lines().map(|line| {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        // The last column is what an object is kept in.
+        if words.iter().any(|word| ["Kind", "object", "array"].contains(word)) {
+            words.pop();
+        }
+        words.join(" ") + "\n"
+    });
+    let mut lines: Vec<String> = heap.collect();
+    // Roots are shown in any order.
+    let roots = lines.iter().position(|line| line == "\n").unwrap();
+    lines[..roots].sort();
+    lines.concat()
+}
+
+#[test]
+fn a_heap_is_the_same_after_an_export_and_an_import() {
+    let desk = desk();
+    make_purses(&desk, "a.img", Some(catalogue::test_part(16, 4096)), Some((3, 100)));
+    let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
+    let mut heap = mount(&mut device).unwrap();
+    let mixed = heap.create(Layout::fields(&[1, 2, 3, 4, 8, 9]).with_header(&[0, 0xFF])).unwrap();
+    heap.put_field(mixed, 4, &[0xFF; 8]).unwrap();
+    heap.set_root(b"\xFFroot", Some(mixed)).unwrap();
+    let long = heap.create_array(700, 3, b"").unwrap();
+    heap.array_store(long, 699, b"end").unwrap();
+    drop(device);
+    let exported = desk.succeed("heap export a.img");
+    desk.write("a.json", &exported);
+    for (name, options) in [
+        ("b", "--part test-16x4096"),
+        ("c", "--part test-32x4096 --engine tinystore --array-threshold 40"),
+        ("d", "--part stm32l4:64 --engine tinystore"),
+    ] {
+        let said = desk.succeed(&format!("heap import a.json {name}.img {options}"));
+        assert!(said.contains("objects 5, arrays 3, roots 4"), "{said}");
+        let (found, expected) = (heap_shown(&desk, &format!("{name}.img")), heap_shown(&desk, "a.img"));
+        let differs = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+        assert_eq!((differs, found.lines().count()), (None, expected.lines().count()), "{options}");
+        assert_eq!(line(&desk.succeed(&format!("heap check {name}.img")), "violations"), "0");
+        assert_eq!(desk.succeed(&format!("heap export {name}.img --types a.json")), exported);
+    }
+    // The log-structured heap has no slot 0.
+    desk.fail("heap import a.json e.img --engine log", &["e.img: the engine cannot give #0."]);
+    assert!(!desk.path("e.img").exists());
+    desk.succeed("heap export a.img b.json");
+    assert_eq!(fs::read_to_string(desk.path("b.json")).unwrap(), exported);
+    desk.fail("heap export a.img b.json", &["b.json: there is such a file; it is never overwritten"]);
+}
+
+const TYPED: &str = r#"{
+  "classes": [
+    { "name": "person", "header": "01", "fields": [
+      { "name": "name", "type": "text8" }, { "name": "boss", "type": "ref" }, { "name": "balance", "type": "i32" } ] },
+    { "name": "place", "header": "02", "fields": [
+      { "name": "name", "type": "text8" }, { "name": "east", "type": "f32" }, { "name": "north", "type": "f32" } ] }
+  ],
+  "objects": {
+    "ann": { "class": "person", "fields": { "name": "Ann", "balance": -70 } },
+    "bob": { "class": "person", "fields": { "name": "Bob", "boss": "ann", "balance": 2147483647 } },
+    "here": { "class": "place", "fields": { "name": "hall", "east": 8.25 } },
+    "rows": { "array": "u16", "elements": [1, 65535] },
+    "raw": { "array": "u8", "header": "ff", "elements": "00ff10" }
+  },
+  "roots": { "first": "bob", "rows": "rows" }
+}"#;
+
+#[test]
+fn types_are_used_both_ways() {
+    let desk = desk();
+    desk.write("typed.json", TYPED);
+    for engine in ["log", "tinystore"] {
+        let image = format!("{engine}.img");
+        let said = desk.succeed(&format!("heap import typed.json {image} --part test-16x2048 --engine {engine}"));
+        assert!(said.contains(&format!("on test-16x2048, engine {engine}: objects 3, arrays 2, roots 2")), "{said}");
+        let exported = desk.succeed(&format!("heap export {image} --types typed.json"));
+        for part in [
+            r##""#2.1": {
+      "class": "person",
+      "fields": {
+        "name": "Bob",
+        "boss": "#1.1",
+        "balance": 2147483647"##,
+            r#""balance": -70"#,
+            r#""boss": null"#,
+            r#""east": 8.25"#,
+            r#""elements": "00ff10""#,
+            r##""first": "#2.1""##,
+        ] {
+            assert!(exported.contains(part), "{part} is not in {exported}");
+        }
+        let untyped = desk.succeed(&format!("heap export {image}"));
+        assert!(untyped.contains(r#""type": "u64""#) && !untyped.contains("person"), "{untyped}");
+        desk.write("again.json", &exported);
+        desk.succeed(&format!("heap import again.json again-{image} --part test-16x2048 --engine {engine}"));
+        assert_eq!(desk.succeed(&format!("heap export again-{image} --types again.json")), exported);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_document_is_named() {
+    let desk = desk();
+    let document = |objects: &str, roots: &str| {
+        format!(
+            r#"{{ "classes": [{{ "name": "a", "fields": [{{ "name": "x", "type": "u8" }}, {{ "name": "y", "type": "ref" }}] }}],
+               "objects": {{ {objects} }}, "roots": {{ {roots} }} }}"#
+        )
+    };
+    for (text, said) in [
+        ("{".to_owned(), "EOF while parsing an object at line 1 column 1"),
+        (r#"{ "object": {} }"#.to_owned(), "unknown field `object`, expected one of"),
+        (document(r#""o": { "class": "b" }"#, ""), r#"object o: no class is called "b""#),
+        (document(r#""o": { "class": "a", "fields": { "z": 1 } }"#, ""), r#"object o: class a has no field "z""#),
+        (document(r#""o": { "class": "a", "fields": { "x": 256 } }"#, ""), "object o, value 0: 256 is no u8"),
+        (
+            document(r#""o": { "class": "a", "fields": { "y": "p" } }"#, ""),
+            r#"object o, value 1: no object is called "p""#,
+        ),
+        (document(r#""o": { "array": "u7", "elements": [] }"#, ""), r#"object o: "u7" is no type"#),
+        (document(r#""o": { "array": "u16", "elements": "00" }"#, ""), "object o: elements are a row of values"),
+        (document("", r#""r": "o""#), r#"root r: no object is called "o""#),
+        (document("", r##""r": "#1.1""##), r##"root r: no object is called "#1.1""##),
+    ] {
+        desk.write("a.json", &text);
+        desk.fail("heap import a.json a.img --part test-8x2048", &["norn: a.json: ", said]);
+        assert!(!desk.path("a.img").exists());
+    }
+    desk.write("a.json", document(r#""o": { "array": "u64", "elements": [1, 2] }"#, ""));
+    desk.succeed("heap import a.json a.img --part test-8x2048");
+    desk.fail("heap import a.json a.img --part test-8x2048", &["a.img", "never overwritten"]);
+    let row = vec!["1"; 3000].join(",");
+    desk.write("large.json", document(&format!(r#""o": {{ "array": "u64", "elements": [{row}] }}"#), ""));
+    desk.fail("heap import large.json b.img --part test-8x2048", &["b.img: #1.1: "]);
+    desk.fail("heap export a.img --types a.img", &["norn: a.img: "]);
+}
