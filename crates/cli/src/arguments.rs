@@ -24,7 +24,7 @@ use crate::{code, nbd};
 const EXAMPLES: &str = "\
 Examples:
   norn heap create heap.img --part stm32l4                   a heap on a simulated part
-  norn heap create heap.img --part stm32l4 --engine log      the same, with the log-structured engine
+  norn heap create old.img --engine tinystore                one in TinyStore's structure
   norn heap convert heap.img new.img                         its copy with the other engine
   norn heap check heap.img                                   check every invariant of the heap
   norn heap show heap.img --fields                           list objects and their values

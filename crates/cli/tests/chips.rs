@@ -87,7 +87,7 @@ fn a_part_is_detected_by_what_its_store_says() {
         ("w25q80", "w25q80, 256 units of 4096 bytes"),
         ("tinystore-16k", "tinystore-16k, 28 units of 16384 bytes"),
     ] {
-        desk.succeed(&format!("heap create a.img --part {part}"));
+        desk.succeed(&format!("heap create a.img --engine tinystore --part {part}"));
         desk.succeed("image export a.img a.bin");
         let shown = desk.succeed("image show a.bin");
         assert_eq!(line(&shown, "part  "), said, "{shown}");
@@ -100,7 +100,7 @@ fn a_part_is_detected_by_what_its_store_says() {
 #[test]
 fn a_store_in_a_part_of_a_dump_is_opened_by_its_region() {
     let desk = desk();
-    make_heap(&desk, "a.img", "stm32l4:16");
+    make_heap(&desk, "a.img", "stm32l4:16 --engine tinystore");
     desk.succeed("image export a.img a.bin");
     let cells = fs::read(desk.path("a.bin")).unwrap();
     let mut random = fastrand::Rng::with_seed(4);
@@ -228,7 +228,7 @@ fn whoever_looks_changes_no_file_and_shares_it() {
     let desk = desk();
     desk.write("readings.csv", "60,1\n120,2\n");
     desk.write("program", vec![7; 9000]);
-    make_heap(&desk, "heap.img", "test-16x4096");
+    make_heap(&desk, "heap.img", "test-16x4096 --engine tinystore");
     desk.succeed("log create log.img --part test-16x4096");
     desk.succeed("log append log.img readings.csv");
     desk.succeed("nbd create disk.img --part nandtest-32x16x512");

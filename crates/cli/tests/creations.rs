@@ -46,8 +46,9 @@ fn kill_everywhere(create: &str, check: Option<&str>) -> [u32; 2] {
 #[test]
 fn a_killed_creation_leaves_nothing_or_all() {
     for (create, check) in [
-        ("heap create IMAGE --part test-16x4096", Some("heap check IMAGE")),
+        ("heap create IMAGE --engine tinystore --part test-16x4096", Some("heap check IMAGE")),
         ("heap create IMAGE --part stm32l4", Some("heap check IMAGE")),
+        ("heap create IMAGE --engine tinystore --part stm32l4", Some("heap check IMAGE")),
         ("log create IMAGE --part test-16x4096", Some("log check IMAGE")),
         ("nbd create IMAGE --part nandtest-32x16x512 --bad-blocks 3", Some("nbd check IMAGE")),
         ("code create IMAGE --part nandtest-32x16x512 --bad-blocks 3", None),

@@ -76,7 +76,7 @@ fn a_raw_dump_shows_what_cannot_be_mounted_and_changes_nothing() {
 #[test]
 fn a_raw_dump_does_not_recover_and_another_one_does() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed("heap create a.img");
+    desk.succeed("heap create a.img --engine tinystore");
     let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
     let mut heap = Heap::<_, 64>::mount(&mut device).unwrap();
     heap.begin().unwrap();

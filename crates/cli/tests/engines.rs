@@ -56,6 +56,9 @@ fn settings_of_the_other_engine_are_refused() {
     desk.fail("heap create a.img --engine btree", &["btree", "log", "tinystore"]);
     desk.fail("heap create a.img --engine log --part test-8x4096", &["a.img", "fewer than 12 erase units"]);
     assert!(!desk.path("a.img").exists());
+    desk.fail("heap create a.img --list-length 3", &["a.img", "--list-length", "log"]);
+    desk.succeed("heap create new.img --part stm32l4");
+    assert_eq!(line(&desk.succeed("heap show new.img"), "engine"), "log");
     desk.succeed("heap create a.img --engine tinystore --list-length 3");
     assert!(line(&desk.succeed("heap show a.img"), "heap").starts_with("list length 3,"));
 }

@@ -10,7 +10,7 @@ use purses::make_purses;
 #[test]
 fn a_new_image_is_sound_and_empty() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed("heap create a.img");
+    desk.succeed("heap create a.img --engine tinystore");
     let checked = desk.succeed("heap check a.img");
     for (title, value) in
         [("objects", "0"), ("roots", "0"), ("violations", "0"), ("erase counts", "min 1, mean 1.00, max 1")]
@@ -29,7 +29,7 @@ fn a_new_image_is_sound_and_empty() {
 fn an_image_remembers_part_and_configuration() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(
-        "heap create a.img --part test-16x4096 --list-length 5 --initialization-flags off --array-threshold 40 \
+        "heap create a.img --engine tinystore --part test-16x4096 --list-length 5 --initialization-flags off --array-threshold 40 \
          --log-units 3 --wear-period 0",
     );
     let shown = desk.succeed("heap show a.img");
@@ -73,19 +73,22 @@ fn the_dumped_bytes_add_up_to_what_the_check_found() {
 fn create_overwrites_nothing_and_leaves_nothing_useless() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.write("a.img", "precious");
-    desk.fail("heap create a.img", &["a.img", "exists", "never overwritten, choose another name"]);
+    desk.fail("heap create a.img --engine tinystore", &["a.img", "exists", "never overwritten, choose another name"]);
     assert_eq!(std::fs::read(desk.path("a.img")).unwrap(), b"precious");
-    desk.fail("heap create b.img --part stm32l4 --spares 0", &["b.img", "unsuitable", "spare"]);
-    desk.fail("heap create b.img --part flux", &["flux", "tinystore-2k"]);
-    desk.fail("heap create b.img --log-units 1", &["1 is not in 2..=8"]);
+    desk.fail("heap create b.img --engine tinystore --part stm32l4 --spares 0", &["b.img", "unsuitable", "spare"]);
+    desk.fail("heap create b.img --engine tinystore --part flux", &["flux", "tinystore-2k"]);
+    desk.fail("heap create b.img --engine tinystore --log-units 1", &["1 is not in 2..=8"]);
     for (part, said) in [
         ("test-0x0", "the part has no erase units"),
         ("test-axb", "named test-UNITSxBYTES"),
         ("test-1025x4096", "1025 erase units: norn handles up to 1024"),
     ] {
-        desk.fail(&format!("heap create b.img --part {part}"), &[part, said]);
+        desk.fail(&format!("heap create b.img --engine tinystore --part {part}"), &[part, said]);
     }
-    desk.fail("heap create b.img --part test-8x513", &["b.img", "erase units that are not a multiple of 32 bytes"]);
+    desk.fail(
+        "heap create b.img --engine tinystore --part test-8x513",
+        &["b.img", "erase units that are not a multiple of 32 bytes"],
+    );
     assert!(!desk.path("b.img").exists());
 }
 
@@ -117,7 +120,7 @@ fn flipped_bits_are_reported_with_error_detection_and_not_without() {
         [("on", 1, "violation: a sector that does not agree with its code at"), ("off", 0, "")]
     {
         let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-        desk.succeed(&format!("heap create a.img --error-detection {detection}"));
+        desk.succeed(&format!("heap create a.img --engine tinystore --error-detection {detection}"));
         make_purses(&desk, "a.img", None, None);
         let checked = desk.succeed("heap check a.img");
         assert!(!checked.contains("notice"), "{checked}");

@@ -22,9 +22,9 @@ fn purses_survive_on_parts_of_every_kind() {
 #[test]
 fn a_part_without_limits_takes_spares_if_asked() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed("heap create plain.img --part test-16x1024");
+    desk.succeed("heap create plain.img --engine tinystore --part test-16x1024");
     assert!(!desk.succeed("heap show plain.img").contains("remapped"));
-    desk.succeed("heap create spare.img --part test-16x1024 --spares 3");
+    desk.succeed("heap create spare.img --engine tinystore --part test-16x1024 --spares 3");
     let shown = desk.succeed("heap show spare.img");
     assert!(line(&shown, "remapped").starts_with("13 virtual units"), "{shown}");
 }
@@ -32,7 +32,7 @@ fn a_part_without_limits_takes_spares_if_asked() {
 #[test]
 fn dumps_show_the_virtual_part_and_raw_ones_the_physical() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed("heap create a.img --part stm32l4");
+    desk.succeed("heap create a.img --engine tinystore --part stm32l4");
     let before = std::fs::read(desk.path("a.img")).unwrap();
     let raw = desk.succeed("heap dump a.img --raw");
     assert!(raw.contains("home of virtual unit 254") && raw.contains(" ready"), "{raw}");

@@ -148,7 +148,7 @@ fn wrong_questions_and_images_are_named() {
     desk.fail("log create a.img", &["never overwritten"]);
     desk.fail("log create b.img --part stm32l4", &["b.img", "put a Remap under it"]);
     assert!(!desk.path("b.img").exists(), "what cannot be formatted is not left behind");
-    desk.succeed("heap create heap.img");
+    desk.succeed("heap create heap.img --engine tinystore");
     desk.fail("log mean heap.img", &["heap.img: no log can be mounted: not formatted"]);
     desk.write("text.img", "some text");
     desk.fail("log check text.img", &["text.img", "NORNSIM"]);

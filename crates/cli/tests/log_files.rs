@@ -194,7 +194,7 @@ fn a_raw_dump_changes_nothing_and_shows_what_cannot_be_mounted() {
     let raw = desk.succeed("log dump a.img --raw");
     assert_eq!(fs::read(desk.path("a.img")).unwrap(), before);
     assert_eq!(rows(&raw).len(), 17);
-    desk.succeed("heap create heap.img");
+    desk.succeed("heap create heap.img --engine tinystore");
     desk.fail("log dump heap.img", &["heap.img: no log can be mounted"]);
     let other = desk.succeed("log dump heap.img --raw");
     assert!(rows(&other)[0][2..].starts_with(&["no", "identity"]), "{other}");

@@ -57,21 +57,25 @@ fn cases() -> Vec<Case> {
     vec![
         Case {
             image: "heap.img",
-            make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part test-16x4096"))),
+            make: |desk, image| {
+                drop(desk.succeed(&format!("heap create {image} --engine tinystore --part test-16x4096")))
+            },
             opened_by: &[Group::Heap],
             holds: "it holds an object heap on 16 units of 4096 bytes",
             named: Some("norn heap check heap.img"),
         },
         Case {
             image: "spares.img",
-            make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part test-16x4096 --spares 2"))),
+            make: |desk, image| {
+                drop(desk.succeed(&format!("heap create {image} --engine tinystore --part test-16x4096 --spares 2")))
+            },
             opened_by: &[Group::Heap],
             holds: "it holds an overlay for limited parts on 16 units of 4096 bytes",
             named: Some("norn heap check spares.img"),
         },
         Case {
             image: "once.img",
-            make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part stm32l4"))),
+            make: |desk, image| drop(desk.succeed(&format!("heap create {image} --engine tinystore --part stm32l4"))),
             opened_by: &[Group::Heap],
             holds: "it holds an overlay for limited parts on 256 units of",
             named: Some("norn heap check once.img"),
@@ -159,7 +163,7 @@ fn cases() -> Vec<Case> {
         refused(
             "torn-heap.img",
             |desk, image| {
-                desk.succeed(&format!("heap create {image}"));
+                desk.succeed(&format!("heap create {image} --engine tinystore"));
                 // The assignment of unit 0, which is the log unit of a new image.
                 NorSim::open_image(&desk.path(image)).unwrap().poke(Address(16), &[0; 8]);
             },
@@ -237,7 +241,7 @@ fn make_tenants(desk: &Desk, image: &str) {
 }
 
 fn make_a_newer_heap(desk: &Desk, image: &str) {
-    desk.succeed(&format!("heap create {image}"));
+    desk.succeed(&format!("heap create {image} --engine tinystore"));
     let mut device = NorSim::open_image(&desk.path(image)).unwrap();
     let part = device.part();
     for unit in (0..part.unit_count).map(EraseUnit) {
@@ -281,7 +285,7 @@ fn truncate(desk: &Desk, image: &str, create: &str, missing: usize) {
 
 /// A heap's image with one byte of its header changed.
 fn change(desk: &Desk, image: &str, at: usize, byte: u8) {
-    desk.succeed(&format!("heap create {image}"));
+    desk.succeed(&format!("heap create {image} --engine tinystore"));
     let mut bytes = std::fs::read(desk.path(image)).unwrap();
     bytes[at] = byte;
     desk.write(image, bytes);
@@ -333,7 +337,7 @@ fn whoever_refuses_an_image_says_what_it_is_and_what_opens_it() {
 #[test]
 fn a_heap_that_cannot_be_mounted_is_shown_raw() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed("heap create a.img");
+    desk.succeed("heap create a.img --engine tinystore");
     NorSim::open_image(&desk.path("a.img")).unwrap().poke(Address(16), &[0; 8]);
     for command in ["heap check a.img", "heap show a.img", "heap dump a.img"] {
         desk.fail(command, &["cannot be mounted", "`norn heap dump a.img --raw` shows its cells as they are"]);
@@ -346,7 +350,7 @@ fn a_heap_that_cannot_be_mounted_is_shown_raw() {
 #[test]
 fn a_file_that_is_missing_or_in_use_is_not_explained() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed("heap create used.img");
+    desk.succeed("heap create used.img --engine tinystore");
     desk.write("readings.csv", "60,1");
     let _used = NorSim::open_image(&desk.path("used.img")).unwrap();
     for (_, command) in COMMANDS {

@@ -48,7 +48,7 @@ fn reports_are_json() {
 #[test]
 fn findings_are_json_and_told_even_quietly() {
     let desk = Desk::of(NORN);
-    desk.succeed("heap create a.img");
+    desk.succeed("heap create a.img --engine tinystore");
     let mut image = fs::read(desk.path("a.img")).unwrap();
     let end = 8192 + 448 * 1024;
     image[end - 4..end].fill(0); // The last cells, which are free.
@@ -66,7 +66,7 @@ fn what_was_done_is_not_told_quietly() {
     let desk = Desk::of(NORN);
     desk.write("readings.csv", "60,1\n120,2\n");
     for words in [
-        "heap create heap.img --part test-16x4096",
+        "heap create heap.img --engine tinystore --part test-16x4096",
         "heap check heap.img",
         "heap convert heap.img other.img",
         "image export heap.img heap.bin",
@@ -81,7 +81,7 @@ fn what_was_done_is_not_told_quietly() {
     for words in ["heap show heap.img", "heap export heap.img", "log range log.img", "image show heap.bin", "parts"] {
         assert_eq!(desk.succeed(&format!("--quiet {words}")), desk.succeed(words), "{words}");
     }
-    desk.fail("heap create heap.img --quiet", &["heap.img", "never overwritten"]);
+    desk.fail("heap create heap.img --engine tinystore --quiet", &["heap.img", "never overwritten"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub enum Engine {
 
 impl Engine {
     /// The engine of new images.
-    pub const DEFAULT: Engine = Engine::TinyStore;
+    pub const DEFAULT: Engine = Engine::Log;
 
     /// The engine whose heap a part holds; TinyStore's where neither is recognised, so that its mount says what is
     /// wrong.
