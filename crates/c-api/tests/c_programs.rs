@@ -124,20 +124,24 @@ fn the_header_is_cpp_too() {
     }
 }
 
-/// Runs a tool that has to refuse its arguments, and returns what it says.
-fn refusal_of(tool: &str, arguments: &[&str]) -> String {
-    let output = Command::new(root().join("tools").join(tool)).args(arguments).output().unwrap();
-    assert!(!output.status.success(), "{tool} {arguments:?}");
+/// Runs a tool, by its path from the root, that has to refuse its arguments, and returns what it says.
+fn refusal_of(command: &[&str]) -> String {
+    let output = Command::new(command[0]).current_dir(root()).args(&command[1..]).output().unwrap();
+    assert!(!output.status.success(), "{command:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
 fn tools_refuse_names_that_are_not_known_before_they_build() {
     let prefix = room("unknown-target");
-    let said = refusal_of("install-c", &[prefix.to_str().unwrap(), "thumbv9-none-eabi"]);
+    let said = refusal_of(&["tools/install-c", prefix.to_str().unwrap(), "thumbv9-none-eabi"]);
     assert!(said.contains("thumbv9-none-eabi is no target") && said.contains("thumbv7em-none-eabihf"), "{said}");
-    let said = refusal_of("firmware-test", &["--only", "nothing"]);
+    let said = refusal_of(&["tools/firmware-test", "--only", "nothing"]);
     assert!(said.contains("'nothing'") && said.contains("sensor_log"), "{said}");
+    for decoder in ["code_image", "log_heap", "nand_ftl", "sensor_log"] {
+        let said = refusal_of(&["python3", "-B", &format!("tools/decoders/{decoder}.py")]);
+        assert!(said.starts_with(&format!("usage: {decoder}.py [-h] IMAGE")), "{said}");
+    }
 }
 
 /// Runs an example on a file, and returns what it says.
