@@ -773,7 +773,8 @@ int norn_heap_format(struct norn_heap *heap, const struct norn_heap_config *conf
 // transaction. After a long session that was cut, a program unit for each object.
 //
 // Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
-// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
+// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
+// device's.
 int norn_heap_mount(struct norn_heap *heap,
                     const struct norn_heap_config *config);
 
@@ -1067,7 +1068,8 @@ int norn_index_format(struct norn_index *index, const struct norn_index_config *
 // is read; at most one unit is moved and two are erased.
 //
 // Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
-// `NORN_ERROR_GEOMETRY` for other widths or another part, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of `norn_index_format`.
+// `NORN_ERROR_GEOMETRY` for other widths or another part, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of
+// `norn_index_format`.
 int norn_index_mount(struct norn_index *index,
                      const struct norn_index_config *config);
 
@@ -1466,8 +1468,9 @@ int norn_pager_write(struct norn_pager *pager,
 // Cost: up to nine loads.
 //
 // Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_OTHER_FORMAT` if something else of Norn's
-// is there, `NORN_ERROR_GEOMETRY` if the image has cache pages of `limit` bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the
-// frames or blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
+// is there, `NORN_ERROR_GEOMETRY` if the image has cache pages of `limit` bytes, `NORN_ERROR_VERSION`,
+// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or blocks, `NORN_ERROR_WIDTH`,
+// `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
 int norn_pager_mount(struct norn_pager *pager,
                      const struct norn_pager_config *config);
 

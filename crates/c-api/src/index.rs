@@ -105,7 +105,8 @@ pub unsafe extern "C" fn norn_index_format(index: *mut norn_index, config: *cons
 /// is read; at most one unit is moved and two are erased.
 ///
 /// Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
-/// `NORN_ERROR_GEOMETRY` for other widths or another part, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of `norn_index_format`.
+/// `NORN_ERROR_GEOMETRY` for other widths or another part, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of
+/// `norn_index_format`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_index_mount(index: *mut norn_index, config: *const norn_index_config) -> c_int {
     // SAFETY: the header's rules on pointers; an index works in no memory but its handle.

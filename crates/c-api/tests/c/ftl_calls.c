@@ -297,8 +297,8 @@ static int expect_bounded(int error) {
     return error;
 }
 
-/* Flash that lies: pages of zeros, of other pages' bytes and with bits flipped, one at a time. No call may do worse than
-   return an error, and some find what is wrong. */
+/* Flash that lies: pages of zeros, of other pages' bytes and with bits flipped, one at a time. No call may do worse
+   than return an error, and some find what is wrong. */
 static void lies(void) {
     static struct nand_simulator saved_part;
     static struct norn_ftl saved_ftl;
@@ -333,7 +333,8 @@ static void lies(void) {
         }
         part = saved_part, ftl = saved_ftl, memcpy(memory, saved_memory, sizeof memory);
     }
-    printf("%lu checks of damaged images found it, %lu mounts were refused\n", (unsigned long)found, (unsigned long)refused);
+    printf("%lu checks of damaged images found it, %lu mounts were refused\n", (unsigned long)found,
+           (unsigned long)refused);
     EXPECT(found > 20);
     EXPECT_OK(norn_ftl_check(&ftl, count_violation, &violations));
     EXPECT_OK(norn_ftl_unmount(&ftl));

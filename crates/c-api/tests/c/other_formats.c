@@ -22,7 +22,8 @@ static struct norn_ftl ftl;
 static struct norn_realtime realtime;
 static struct norn_pager pager;
 static uint32_t nor_memory[NORN_HEAP_BYTES(SIMULATOR_UNITS) / 4];
-static uint32_t nand_memory[NORN_FTL_BYTES(NAND_BLOCKS, NAND_PAGES, NAND_PAGE_BYTES, NAND_OOB_BYTES, LOGICAL_PAGES) / 4];
+static uint32_t nand_memory[NORN_FTL_BYTES(NAND_BLOCKS, NAND_PAGES, NAND_PAGE_BYTES, NAND_OOB_BYTES, LOGICAL_PAGES) /
+                            4];
 static uint32_t pager_memory[NORN_PAGER_BYTES(128, 252) / 4];
 static struct norn_heap_config heap_config;
 static struct norn_index_config index_config;

@@ -88,8 +88,8 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Step 1: a cell for the batch itself, and twice as many besides, free or dead, as it has keys to put.
     ///
     /// # Errors
-    /// `Full` when there are fewer, and no neighbours are sparse: [`FatListOf::guaranteed_keys_with_batch`] has the keys
-    /// below which that does not happen.
+    /// `Full` when there are fewer, and no neighbours are sparse, which does not happen below
+    /// [`FatListOf::guaranteed_keys_with_batch`].
     fn cell_for_batch(&mut self, puts: u32) -> Outcome<Cell, D> {
         loop {
             let outlook = self.turnstiles().outlook()?;
