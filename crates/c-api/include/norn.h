@@ -775,8 +775,7 @@ int norn_heap_format(struct norn_heap *heap, const struct norn_heap_config *conf
 // Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
 // `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
 // device's.
-int norn_heap_mount(struct norn_heap *heap,
-                    const struct norn_heap_config *config);
+int norn_heap_mount(struct norn_heap *heap, const struct norn_heap_config *config);
 
 // Unmounts: undoes an open transaction, and says on the part that nothing is in progress, so that the next mount has
 // nothing to settle. The handle is unmounted in any case, even after an error. The power may be cut without it.
@@ -1070,8 +1069,7 @@ int norn_index_format(struct norn_index *index, const struct norn_index_config *
 // Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
 // `NORN_ERROR_GEOMETRY` for other widths or another part, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of
 // `norn_index_format`.
-int norn_index_mount(struct norn_index *index,
-                     const struct norn_index_config *config);
+int norn_index_mount(struct norn_index *index, const struct norn_index_config *config);
 
 // Unmounts: says on the part that nothing is in progress, so that the next mount is fast. The handle is unmounted in
 // any case, even after an error. The power may be cut without it.
@@ -1471,8 +1469,7 @@ int norn_pager_write(struct norn_pager *pager,
 // is there, `NORN_ERROR_GEOMETRY` if the image has cache pages of `limit` bytes, `NORN_ERROR_VERSION`,
 // `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or blocks, `NORN_ERROR_WIDTH`,
 // `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
-int norn_pager_mount(struct norn_pager *pager,
-                     const struct norn_pager_config *config);
+int norn_pager_mount(struct norn_pager *pager, const struct norn_pager_config *config);
 
 // Unmounts; nothing is written.
 int norn_pager_unmount(struct norn_pager *pager);
