@@ -20,7 +20,7 @@ help:
 	@echo "make bobc       the business object benchmark and its peers, into out/bobc; goes on where it was interrupted: two hours, on a machine that does nothing else"
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heaps in steady state, the ordered indexes and the ring log beside other stores for flash, into out/peers: two hours on two cores"
-	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
+	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4, compared with the guide"
 	@echo "make book       the guide, the designs, the formats and the results as pages for a browser, into out/book"
 	@echo "make lint       formatting, clippy, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"
 
@@ -98,7 +98,7 @@ compare:
 	tools/compare --out out/peers
 
 size:
-	@tools/size
+	@tools/size-table
 
 book:
 	@tools/ensure-rust
@@ -114,5 +114,5 @@ lint:
 	cargo clippy --locked -p norn-ordered-index --all-targets --features postcard,zerocopy -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 	tools/check-no-std
-	tools/size --stack
+	tools/size-table --stack
 	tools/firmware-test --lint

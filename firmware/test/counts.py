@@ -61,7 +61,7 @@ def count_commands(packages):
                 if words[0] != "ok" or not words[1].endswith(card.DONE):
                     raise Failure(f"{words} to {name}")
                 costs[name].instructions.append(int(holder.ask("cost")[1]))
-        print("-- card, 200 rounds; the purse's objects on TinyStore's structure, its code through a cache of 2 KB")
+        print("-- card, 200 rounds; the purse's objects on the object heap, its code through a cache of 2 KB")
         for kind in costs.values():
             print(kind)
         machine.halt()

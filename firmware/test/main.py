@@ -20,21 +20,28 @@ def built(package, target, name):
     return os.path.join(HERE, "..", package, "target", *built_for, name)
 
 
+# Each program with its package, target, board and client.
+PROGRAMS = {
+    "purse": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, lambda _: Payer),
+    "sensor_log": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, lambda _: Reader),
+    "c_purse": ("mps2-an385-c", None, resets.MPS2, lambda _: Payer),
+    "card": ("mps2-an385", "thumbv7m-none-eabi", resets.MPS2, card.of_packages),
+}
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="tools/firmware-test", description=__doc__)
     parser.add_argument("--resets", type=int, default=300, help="resets of each program that is reset")
     parser.add_argument("--seed", type=int, default=2006, help="what is random follows from it, but for times")
-    parser.add_argument("--only", action="append", help="a program to run, instead of all")
+    parser.add_argument("--only", action="append", choices=PROGRAMS, help="a program to run, instead of all")
+    parser.add_argument("--parse", action="store_true", help="run nothing: say whether the arguments can be")
     parser.add_argument("--packages", nargs="+", default=[], help="images of packages for the card, the API's first")
     arguments = parser.parse_args()
-    programs = {
-        "purse": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Payer),
-        "sensor_log": ("microbit", "thumbv6m-none-eabi", resets.MICROBIT, Reader),
-        "c_purse": ("mps2-an385-c", None, resets.MPS2, Payer),
-        "card": ("mps2-an385", "thumbv7m-none-eabi", resets.MPS2, card.of_packages(arguments.packages)),
-    }
-    for name in arguments.only or programs:
-        package, target, board, client = programs[name]
+    if arguments.parse:
+        return
+    for name in arguments.only or PROGRAMS:
+        package, target, board, client_of = PROGRAMS[name]
+        client = client_of(arguments.packages)
         began = time.monotonic()
         try:
             resets.run(name, built(package, target, name), board, client, arguments.resets, arguments.seed)

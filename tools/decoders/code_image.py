@@ -131,7 +131,11 @@ def bytes_of(nand, header):
 
 
 def main():
-    path, *wanted = sys.argv[1:]
+    parser = part.arguments(__doc__, "IMAGE", "[ROOM]", "[FILE]")
+    arguments = parser.parse_args()
+    path, wanted, file = arguments.IMAGE, arguments.ROOM, arguments.FILE
+    if wanted is not None and (wanted not in ROOMS or file is None):
+        parser.error("a room is A or B, with a FILE to write")
     try:
         nand = part.open_nand(path)
         switch = switch_in(nand)
@@ -143,8 +147,8 @@ def main():
                 continue
             program = bytes_of(nand, header)
             print(f"{name}: {header.version}, {header.length} bytes{runs}")
-            if wanted and wanted[0] == name:
-                open(wanted[1], "wb").write(program)
+            if wanted == name:
+                open(file, "wb").write(program)
         if switch.is_on_trial:
             print(f"on trial, boots left: {switch.boots_left}")
     except (Damaged, OSError) as error:

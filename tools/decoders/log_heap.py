@@ -270,10 +270,11 @@ class Heap:
 
 
 def main():
+    path = part.arguments(__doc__, "IMAGE").parse_args().IMAGE
     try:
-        objects, roots = Heap(part.open_nor(sys.argv[1])).objects()
+        objects, roots = Heap(part.open_nor(path)).objects()
     except (Damaged, OSError) as error:
-        sys.exit(f"log_heap.py: {sys.argv[1]}: {error}")
+        sys.exit(f"log_heap.py: {path}: {error}")
     for name, slot, generation in roots:
         print(f"root {name} #{slot}.{generation}")
     for slot, generation, kind, own, values in objects:

@@ -81,6 +81,12 @@ def read_page(nand, at):
     return Page(at, data, own)
 
 
+def read_page_at(nand, at):
+    """A page, if it counts and there is one of this number."""
+    is_there = at < len(nand.pages) and at // nand.pages_a_block not in nand.bad
+    return read_page(nand, at) if is_there else None
+
+
 class Checkpoint:
     """A page of the checkpoint."""
 
@@ -118,15 +124,22 @@ class Checkpoint:
             trims.append(range(start, start + count))
         return runs, trims
 
-    def says(self, lba, pages):
-        """The page of a logical page as of this page of the checkpoint: None if it says nothing, else a list."""
-        if lba in self.runs:
-            return [max((pages[at] for at in self.runs[lba] if at in pages), key=lambda page: page.sequence, default=None)]
-        if any(lba in trim for trim in self.trims):
-            return [None]
-        if lba // self.in_chunk == self.chunk:
-            return [pages.get(number(self.entries, lba % self.in_chunk * self.width, self.width))]
-        return None
+    def entry(self, lba):
+        """The page of a logical page of the chunk."""
+        return number(self.entries, lba % self.in_chunk * self.width, self.width)
+
+
+class Counting:
+    """The pages that count, each of which is read when it is asked for."""
+
+    def __init__(self, nand):
+        self.nand, self.known = nand, {}
+
+    def get(self, at):
+        """A page, or None if it does not count."""
+        if at not in self.known:
+            self.known[at] = read_page_at(self.nand, at)
+        return self.known[at]
 
 
 def tail(nand, base, pages):
@@ -149,39 +162,77 @@ def tail(nand, base, pages):
     return newest
 
 
-def contents(nand):
-    """The logical pages, None for those without contents."""
-    pages = {}
-    for block in range(nand.blocks):
-        if block not in nand.bad:
-            for at in range(block * nand.pages_a_block, (block + 1) * nand.pages_a_block):
-                page = read_page(nand, at)
-                if page:
-                    pages[at] = page
-    if any(page.lba == FORMAT_BEGINS and page.at % nand.pages_a_block == 0 for page in pages.values()):
-        raise Damaged("the part was being formatted")
-    checkpoints = [Checkpoint(nand, page) for page in pages.values() if FIRST_CHUNK <= page.lba < FORMAT_BEGINS]
-    if not checkpoints:
-        raise Damaged("no page of a checkpoint counts")
+def checkpoints_of(nand, pages):
+    """All pages of the checkpoint. Of the others only the first tag is looked at, in which a bit may be wrong."""
+    words = max(nand.page_bytes // WORD_BYTES, 1)
+    mark = MARKS[nand.page_bytes]
+    columns = [column for column in range(nand.oob_bytes // words) if column != mark][:3]
+    entries_a_page = (nand.page_bytes - HEADER_BYTES) // 8
+    chunks_max = 2 + 2 * (len(nand.pages) + nand.blocks) // entries_a_page
+    for at in range(len(nand.pages)):
+        oob = nand.pages.part(at, nand.page_bytes, nand.page_bytes + columns[2] + 1)
+        lba = oob[columns[0]] | oob[columns[1]] << 8 | oob[columns[2]] << 16
+        if lba & 0x7FFFFF < chunks_max or lba & FIRST_CHUNK and lba != 0xFFFFFF:
+            page = pages.get(at)
+            if page and FIRST_CHUNK <= page.lba < FORMAT_BEGINS:
+                yield Checkpoint(nand, page)
+
+
+def chain_of(checkpoints):
+    """The newest page of the checkpoint, the one before it, and so on through all chunks."""
     chain = [max(checkpoints, key=lambda one: one.as_of)]
+    by_end = {(one.chunk, one.as_of): one for one in checkpoints}
     while len(chain) < chain[0].chunks:
         last = chain[-1]
-        before = (last.chunk - 1) % last.chunks
-        older = [one for one in checkpoints if one.chunk == before and one.as_of == last.since]
-        if not older:
+        older = by_end.get(((last.chunk - 1) % last.chunks, last.since))
+        if older is None:
             break
-        chain.append(older[0])
-    newest = tail(nand, chain[0], pages)
+        chain.append(older)
+    return chain
+
+
+def journaled(chain):
+    """What the journals say of logical pages: the place in the chain, and the pages that may be it."""
+    said = {}
+    for place, one in enumerate(chain):
+        for of, pages in one.runs.items():
+            said.setdefault(of, (place, pages))
+        for trim in one.trims:
+            for lba in trim:
+                said.setdefault(lba, (place, []))
+    return said
+
+
+def contents(nand):
+    """The logical pages, None for those without contents."""
+    pages = Counting(nand)
+    for block in range(nand.blocks):
+        first = pages.get(block * nand.pages_a_block)
+        if first and first.lba == FORMAT_BEGINS:
+            raise Damaged("the part was being formatted")
+    checkpoints = list(checkpoints_of(nand, pages))
+    if not checkpoints:
+        raise Damaged("no page of a checkpoint counts")
+    chain = chain_of(checkpoints)
+    said, newest = journaled(chain), tail(nand, chain[0], pages)
+    chunks = {one.chunk: (place, one) for place, one in reversed(list(enumerate(chain)))}
+    pages.known.clear()
     for lba in range(chain[0].logical_pages):
         if lba in newest:
             yield newest[lba].data
             continue
-        said = next((said for said in (one.says(lba, pages) for one in chain) if said is not None), [None])
-        yield said[0].data if said[0] and said[0].lba == lba else None
+        place, candidates = said.get(lba, (len(chain), []))
+        chunk_place, one = chunks.get(lba // chain[0].in_chunk, (len(chain), None))
+        if chunk_place < place:
+            candidates = [one.entry(lba)]
+        counting = [page for page in (read_page_at(nand, at) for at in candidates) if page]
+        page = max(counting, key=lambda page: page.sequence, default=None)
+        yield page.data if page and page.lba == lba else None
 
 
 def main():
-    path, file = sys.argv[1:3]
+    arguments = part.arguments(__doc__, "IMAGE", "FILE").parse_args()
+    path, file = arguments.IMAGE, arguments.FILE
     try:
         nand = part.open_nand(path)
         count = 0

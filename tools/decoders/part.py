@@ -1,5 +1,6 @@
 """The cells of a part: of an image file of a simulated NOR or NAND part (docs/format/sim-image.md), or of a raw dump."""
 
+import argparse
 import mmap
 import struct
 import zlib
@@ -7,6 +8,15 @@ import zlib
 
 class Damaged(Exception):
     """Bytes that the format does not allow; says where."""
+
+
+def arguments(description, *names):
+    """The arguments of a decoder: those whose names are in brackets may be left out, from the last one on."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in names:
+        is_optional = name.startswith("[")
+        parser.add_argument(name.strip("[]"), nargs="?" if is_optional else None)
+    return parser
 
 
 class NorPart:
@@ -17,6 +27,27 @@ class NorPart:
         self.units = units
         self.unit_bytes = unit_bytes
         self.program_unit = program_unit
+
+
+class Pages:
+    """Pages of an image, each of which is read when it is looked at; an erased one is ones."""
+
+    def __init__(self, image, start, records, whole):
+        self.image, self.start, self.records, self.whole = image, start, records, whole
+        self.erased = b"\xff" * whole
+
+    def __len__(self):
+        return len(self.records)
+
+    def __getitem__(self, at):
+        return self.part(at, 0, self.whole)
+
+    def part(self, at, first, last):
+        """The bytes from `first` to `last` of a page."""
+        if not self.records[at]:
+            return self.erased[first:last]
+        start = self.start + at * self.whole
+        return self.image[start + first : start + last]
 
 
 class NandPart:
@@ -84,13 +115,11 @@ def open_nand(path):
     start = up_to(4096 + blocks * record_bytes, 4096)
     whole = page_bytes + oob_bytes
     check_length(image, start + 2 * blocks * pages_a_block * whole)
-    pages, bad, erased = [], set(), b"\xff" * whole
+    records, bad = bytearray(), set()
     for block in range(blocks):
         at = 4096 + block * record_bytes
         record = image[at : at + record_bytes]
         if record[4] & 4:
             bad.add(block)
-        for page in range(pages_a_block):
-            at = start + (block * pages_a_block + page) * whole
-            pages.append(image[at : at + whole] if record[8 + page] else erased)
-    return NandPart(pages, blocks, pages_a_block, page_bytes, oob_bytes, bad)
+        records += record[8 : 8 + pages_a_block]
+    return NandPart(Pages(image, start, records, whole), blocks, pages_a_block, page_bytes, oob_bytes, bad)

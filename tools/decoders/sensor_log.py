@@ -91,10 +91,11 @@ def readings(nor):
 
 
 def main():
+    path = part.arguments(__doc__, "IMAGE").parse_args().IMAGE
     try:
-        found = readings(part.open_nor(sys.argv[1]))
+        found = readings(part.open_nor(path))
     except (Damaged, OSError) as error:
-        sys.exit(f"sensor_log.py: {sys.argv[1]}: {error}")
+        sys.exit(f"sensor_log.py: {path}: {error}")
     print("timestamp,value")
     for seconds, thousandths in found:
         time = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)

@@ -203,7 +203,8 @@ enum norn_error {
     NORN_ERROR_FULL = -3,
     // An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
-    // The part holds no heap, index, block device or code: it is blank or foreign, or formatting was cut short.
+    // The part holds no heap, index, block device or code: it is blank or of no format of Norn's, or formatting was
+    // cut short.
     NORN_ERROR_NOT_FORMATTED = -5,
     // What is on the part is of another version of the format.
     NORN_ERROR_VERSION = -6,
@@ -264,7 +265,7 @@ enum norn_error {
     NORN_ERROR_KEY_ABSENT = -32,
     // A ring is full, and the key would be the first one to drop.
     NORN_ERROR_BELOW_RING = -33,
-    // The cursor was not begun on this index, or in an earlier mount.
+    // The cursor was not begun on this index, or in an earlier mount, or its bytes were overwritten.
     NORN_ERROR_CURSOR = -34,
     // A page has more wrong bits than its code corrects; `address` of the failure is the logical page, or the code
     // address.
@@ -289,6 +290,9 @@ enum norn_error {
     NORN_ERROR_CHECKPOINT = -43,
     // Not admitted: the processor and the part do not suffice. Longer periods, or a larger `alpha`.
     NORN_ERROR_UTILIZATION = -44,
+    // The part holds another format of Norn's, which `what` of the failure names: that of another program, or of
+    // another version of this one. A format would erase it.
+    NORN_ERROR_OTHER_FORMAT = -45,
 };
 
 // What a tracing function uses: it is valid until that function returns.
@@ -455,7 +459,8 @@ struct norn_change {
 };
 
 // What is left of a range of keys: the caller's memory, which `norn_index_range` fills. It may be copied, and needs no
-// end. A change of the index does not disturb it. It is of the mount in which it was made. 144 bytes.
+// end. A change of the index does not disturb it. It is of the mount in which it was made. Bytes of it that the
+// program overwrites are found by a checksum. 144 bytes.
 struct norn_index_cursor {
     // The library's.
     uint64_t opaque_words[NORN_CURSOR_WORDS];
@@ -767,8 +772,9 @@ int norn_heap_format(struct norn_heap *heap, const struct norn_heap_config *conf
 // stop also two erases, and programs of a log's head, an object, and a map node for each level; it undoes an open
 // transaction. After a long session that was cut, a program unit for each object.
 //
-// Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`,
-// `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
+// Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
+// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
+// device's.
 int norn_heap_mount(struct norn_heap *heap, const struct norn_heap_config *config);
 
 // Unmounts: undoes an open transaction, and says on the part that nothing is in progress, so that the next mount has
@@ -1060,8 +1066,9 @@ int norn_index_format(struct norn_index *index, const struct norn_index_config *
 // Cost after `norn_index_unmount` or `norn_index_rest`: some tens of reads. After a loss of power all that is in use
 // is read; at most one unit is moved and two are erased.
 //
-// Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_GEOMETRY` for other widths or another part,
-// `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of `norn_index_format`.
+// Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
+// `NORN_ERROR_GEOMETRY` for other widths or another part, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of
+// `norn_index_format`.
 int norn_index_mount(struct norn_index *index, const struct norn_index_config *config);
 
 // Unmounts: says on the part that nothing is in progress, so that the next mount is fast. The handle is unmounted in
@@ -1099,10 +1106,18 @@ int norn_index_reclaim_step(struct norn_index *index);
 int norn_index_count(struct norn_index *index, uint32_t *keys);
 
 // Keys that fit whatever was inserted and removed before: as long as there are fewer, no call but `norn_index_apply`
-// says `NORN_ERROR_FULL`. Keys that come in ascending order fit about twice as often.
+// says `NORN_ERROR_FULL`, for which `norn_index_guaranteed_keys_with_changes` has the number. Keys that come in
+// ascending order fit about twice as often.
 //
 // Cost: RAM only.
 int norn_index_guaranteed_keys(struct norn_index *index, uint32_t *keys);
+
+// Keys with which `norn_index_apply` of changes that put `puts` keys always finds room, whatever was inserted and
+// removed before: as long as there are fewer, it does not say `NORN_ERROR_FULL`. For each key to put that is about the
+// keys of one object less than `norn_index_guaranteed_keys`; 0 where the part is too small for such changes.
+//
+// Cost: RAM only.
+int norn_index_guaranteed_keys_with_changes(struct norn_index *index, uint32_t puts, uint32_t *keys);
 
 // Checks every invariant of the index on the part, and calls `report`, which may be NULL, for each violation.
 // `report` may not use the index.
@@ -1177,8 +1192,9 @@ int norn_index_remove_below(struct norn_index *index, const void *key, uint32_t 
 // after a loss of power makes the changes again that were not made yet.
 //
 // Errors: `NORN_ERROR_TRANSACTION_TOO_LARGE` for more changes than an object has slots, which are the failure's
-// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect, also where fewer keys are there than are guaranteed: the
-// changes take a place of their own until they are made; `NORN_ERROR_CORRUPTED`; the device's.
+// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect, which does not happen while there are fewer keys than
+// `norn_index_guaranteed_keys_with_changes`: the changes take a place of their own until they are made;
+// `NORN_ERROR_CORRUPTED`; the device's.
 int norn_index_apply(struct norn_index *index, const struct norn_change *changes, uint32_t count);
 
 // Begins a cursor over the keys from `from` on, up to `to` and without it. NULL for `from` is the least key, for `to`
@@ -1225,7 +1241,8 @@ int norn_ftl_format(struct norn_ftl *ftl, const struct norn_ftl_config *config);
 // Cost: a load for each block and each page of the checkpoint, two for each page that was programmed since; up to
 // three programs and five erases, more after many losses of power in a row.
 //
-// Errors: `NORN_ERROR_NOT_FORMATTED`, `NORN_ERROR_VERSION`, `NORN_ERROR_GEOMETRY`, `NORN_ERROR_CORRUPTED`;
+// Errors: `NORN_ERROR_NOT_FORMATTED`, `NORN_ERROR_OTHER_FORMAT`, `NORN_ERROR_VERSION`, `NORN_ERROR_GEOMETRY`,
+// `NORN_ERROR_CORRUPTED`;
 // `NORN_ERROR_MEMORY` for less than its logical pages take; those of `norn_ftl_format`.
 int norn_ftl_mount(struct norn_ftl *ftl, const struct norn_ftl_config *config);
 
@@ -1261,9 +1278,11 @@ int norn_ftl_write(struct norn_ftl *ftl, uint32_t page, const void *data, size_t
 // Errors: as `norn_ftl_write`.
 int norn_ftl_trim(struct norn_ftl *ftl, uint32_t page, uint32_t page_count);
 
-// Makes all that was acknowledged durable: trims; writes are already.
+// Makes all that was acknowledged durable: trims; writes are already. And that a block has gone bad, so that no later
+// mount uses it; without that, one that has failed since is tried again.
 //
-// Cost: a program if something was trimmed, else nothing.
+// Cost: a program if something was trimmed, else nothing; after a block has failed, up to one for each page of the
+// checkpoint.
 //
 // Errors: as `norn_ftl_write`.
 int norn_ftl_sync(struct norn_ftl *ftl);
@@ -1446,9 +1465,10 @@ int norn_pager_write(struct norn_pager *pager,
 //
 // Cost: up to nine loads.
 //
-// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of
-// `limit` bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the
-// frames or blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
+// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_OTHER_FORMAT` if something else of Norn's
+// is there, `NORN_ERROR_GEOMETRY` if the image has cache pages of `limit` bytes, `NORN_ERROR_VERSION`,
+// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or blocks, `NORN_ERROR_WIDTH`,
+// `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
 int norn_pager_mount(struct norn_pager *pager, const struct norn_pager_config *config);
 
 // Unmounts; nothing is written.

@@ -55,7 +55,7 @@ type Program = unsafe extern "C" fn(*mut c_void, u32, *const c_void, u32) -> c_i
 type Erase = unsafe extern "C" fn(*mut c_void, u32) -> c_int;
 
 /// A [`norn_nor`] that was found to have all functions and a possible part.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Device {
     context: *mut c_void,
     read: Read,

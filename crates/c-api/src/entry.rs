@@ -179,8 +179,9 @@ pub struct norn_change {
 /// after a loss of power makes the changes again that were not made yet.
 ///
 /// Errors: `NORN_ERROR_TRANSACTION_TOO_LARGE` for more changes than an object has slots, which are the failure's
-/// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect, also where fewer keys are there than are guaranteed: the
-/// changes take a place of their own until they are made; `NORN_ERROR_CORRUPTED`; the device's.
+/// `limit`, 4 to 64; `NORN_ERROR_FULL`, without any effect, which does not happen while there are fewer keys than
+/// `norn_index_guaranteed_keys_with_changes`: the changes take a place of their own until they are made;
+/// `NORN_ERROR_CORRUPTED`; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_index_apply(index: *mut norn_index, changes: *const norn_change, count: u32) -> c_int {
     // SAFETY: the header's rules on pointers.

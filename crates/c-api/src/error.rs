@@ -23,7 +23,8 @@ pub enum norn_error {
     NORN_ERROR_FULL = -3,
     /// An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
-    /// The part holds no heap, index, block device or code: it is blank or foreign, or formatting was cut short.
+    /// The part holds no heap, index, block device or code: it is blank or of no format of Norn's, or formatting was
+    /// cut short.
     NORN_ERROR_NOT_FORMATTED = -5,
     /// What is on the part is of another version of the format.
     NORN_ERROR_VERSION = -6,
@@ -84,7 +85,7 @@ pub enum norn_error {
     NORN_ERROR_KEY_ABSENT = -32,
     /// A ring is full, and the key would be the first one to drop.
     NORN_ERROR_BELOW_RING = -33,
-    /// The cursor was not begun on this index, or in an earlier mount.
+    /// The cursor was not begun on this index, or in an earlier mount, or its bytes were overwritten.
     NORN_ERROR_CURSOR = -34,
     /// A page has more wrong bits than its code corrects; `address` of the failure is the logical page, or the code
     /// address.
@@ -109,6 +110,9 @@ pub enum norn_error {
     NORN_ERROR_CHECKPOINT = -43,
     /// Not admitted: the processor and the part do not suffice. Longer periods, or a larger `alpha`.
     NORN_ERROR_UTILIZATION = -44,
+    /// The part holds another format of Norn's, which `what` of the failure names: that of another program, or of
+    /// another version of this one. A format would erase it.
+    NORN_ERROR_OTHER_FORMAT = -45,
 }
 
 use norn_error::*;
@@ -318,13 +322,13 @@ pub extern "C" fn norn_error_text(error: c_int) -> *const c_char {
 }
 
 /// The texts, by the error without its sign.
-const TEXTS: [&core::ffi::CStr; 45] = [
+const TEXTS: [&core::ffi::CStr; 46] = [
     c"done",
     c"the device failed: unmount and mount again",
     c"corrupted: the flash holds something impossible",
     c"full: no room for the new data",
     c"an earlier call failed on the device: unmount and mount again",
-    c"not formatted: blank, foreign, or formatting was cut short",
+    c"not formatted: blank, of no format of Norn, or formatting was cut short",
     c"of another version of the format",
     c"made for another geometry",
     c"the description of the part is impossible",
@@ -353,7 +357,7 @@ const TEXTS: [&core::ffi::CStr; 45] = [
     c"the key is there already",
     c"the key is not there",
     c"the ring is full, and the key would be the first one to drop",
-    c"the cursor was not begun on this index, or in an earlier mount",
+    c"the cursor was not begun on this index, or in an earlier mount, or was overwritten",
     c"a page has more wrong bits than its code corrects",
     c"no token is left",
     c"no task has this number",
@@ -364,6 +368,7 @@ const TEXTS: [&core::ffi::CStr; 45] = [
     c"not admitted: too many tokens for alpha: a smaller alpha, fewer tokens or fewer logical pages",
     c"not admitted: the period of the checkpoint is too long",
     c"not admitted: the processor does not suffice: longer periods or a larger alpha",
+    c"the part holds another format of Norn: a format would erase it",
 ];
 
-const _: () = assert!(TEXTS.len() == 1 + (NORN_ERROR_UTILIZATION as isize).unsigned_abs());
+const _: () = assert!(TEXTS.len() == 1 + (NORN_ERROR_OTHER_FORMAT as isize).unsigned_abs());

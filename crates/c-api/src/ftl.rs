@@ -10,6 +10,7 @@ use norn_nand_ftl::{
 use crate::check::norn_report;
 use crate::error::norn_error::*;
 use crate::error::{Failure, norn_failure};
+use crate::foreign::explained_on_nand;
 use crate::handle::{self, Handle, Opaque, on};
 use crate::memory::{self, Bytes, MARK_BYTES, Out};
 use crate::nand::{NandDevice, NandFailure, nand_part_of, norn_nand};
@@ -71,7 +72,7 @@ pub struct norn_ftl_info {
     pub retired: u64,
 }
 
-type Engine = Ftl<NandDevice, Bytes>;
+pub(crate) type Engine = Ftl<NandDevice, Bytes>;
 
 /// The engine, and the block that steps are recycling.
 pub(crate) struct Disk {
@@ -195,20 +196,26 @@ pub unsafe extern "C" fn norn_ftl_format(ftl: *mut norn_ftl, config: *const norn
 /// Cost: a load for each block and each page of the checkpoint, two for each page that was programmed since; up to
 /// three programs and five erases, more after many losses of power in a row.
 ///
-/// Errors: `NORN_ERROR_NOT_FORMATTED`, `NORN_ERROR_VERSION`, `NORN_ERROR_GEOMETRY`, `NORN_ERROR_CORRUPTED`;
+/// Errors: `NORN_ERROR_NOT_FORMATTED`, `NORN_ERROR_OTHER_FORMAT`, `NORN_ERROR_VERSION`, `NORN_ERROR_GEOMETRY`,
+/// `NORN_ERROR_CORRUPTED`;
 /// `NORN_ERROR_MEMORY` for less than its logical pages take; those of `norn_ftl_format`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_ftl_mount(ftl: *mut norn_ftl, config: *const norn_ftl_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.
     unsafe {
         start(ftl, config, |handle, given, _| {
-            let make = || match Ftl::mount(given.device, given.bytes) {
-                Ok(ftl) => Ok(Disk { ftl, recycling: None }),
-                Err(error) => Err(refusal(error, &given.part)),
-            };
-            handle.mount(given.mark, make, |_| Ok(()))
+            let mark = given.mark;
+            handle.mount(mark, || Ok(Disk { ftl: mounted(given)?, recycling: None }), |_| Ok(()))
         })
     }
+}
+
+/// The block device on a part.
+pub(crate) fn mounted(given: Given) -> Result<Engine, norn_failure> {
+    let Given { device, part, bytes, .. } = given;
+    Ftl::mount(device, bytes).map_err(|error| {
+        explained_on_nand(refusal(error, &part), device, 0..part.block_count, "a block device on NAND")
+    })
 }
 
 /// A part and memory that were found to be possible.
@@ -319,9 +326,11 @@ pub unsafe extern "C" fn norn_ftl_trim(ftl: *mut norn_ftl, page: u32, page_count
     unsafe { on(ftl, |disk| Ok(disk.undivided().trim(Lba(page), page_count)?)) }
 }
 
-/// Makes all that was acknowledged durable: trims; writes are already.
+/// Makes all that was acknowledged durable: trims; writes are already. And that a block has gone bad, so that no later
+/// mount uses it; without that, one that has failed since is tried again.
 ///
-/// Cost: a program if something was trimmed, else nothing.
+/// Cost: a program if something was trimmed, else nothing; after a block has failed, up to one for each page of the
+/// checkpoint.
 ///
 /// Errors: as `norn_ftl_write`.
 #[unsafe(no_mangle)]

@@ -7,6 +7,7 @@ use norn_log_heap::LogHeapIn;
 use crate::device::{Device, bitmap_bytes, norn_nor, part_of};
 use crate::error::norn_error::*;
 use crate::error::{Failure, norn_failure};
+use crate::foreign::explained_on_nor;
 use crate::handle::{self, Handle, Opaque, on};
 use crate::memory::{self, Out, Rows};
 
@@ -86,14 +87,18 @@ pub unsafe extern "C" fn norn_heap_format(heap: *mut norn_heap, config: *const n
 /// stop also two erases, and programs of a log's head, an object, and a map node for each level; it undoes an open
 /// transaction. After a long session that was cut, a program unit for each object.
 ///
-/// Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`,
-/// `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
+/// Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
+/// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
+/// device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_mount(heap: *mut norn_heap, config: *const norn_heap_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the rows are from one call of `Rows::new`.
     unsafe {
         start(heap, config, |handle, device, mark, rows| {
-            handle.mount(mark, || Ok(Heap::unmounted_in(device, rows)), |heap| Ok(heap.remount()?))
+            let begin = |heap: &mut Heap| {
+                heap.remount().map_err(|error| explained_on_nor(error.into(), device, "a log-structured heap"))
+            };
+            handle.mount(mark, || Ok(Heap::unmounted_in(device, rows)), begin)
         })
     }
 }

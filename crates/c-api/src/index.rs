@@ -9,6 +9,7 @@ use crate::check::norn_report;
 use crate::device::{Device, norn_nor, part_of};
 use crate::error::norn_error::*;
 use crate::error::{Failure, norn_failure};
+use crate::foreign::explained_on_nor;
 use crate::handle::{self, Handle, Opaque, on};
 use crate::memory::{self, Out};
 
@@ -103,15 +104,17 @@ pub unsafe extern "C" fn norn_index_format(index: *mut norn_index, config: *cons
 /// Cost after `norn_index_unmount` or `norn_index_rest`: some tens of reads. After a loss of power all that is in use
 /// is read; at most one unit is moved and two are erased.
 ///
-/// Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_GEOMETRY` for other widths or another part,
-/// `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of `norn_index_format`.
+/// Errors: `NORN_ERROR_NOT_FORMATTED` without an index, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
+/// `NORN_ERROR_GEOMETRY` for other widths or another part, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, and those of
+/// `norn_index_format`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_index_mount(index: *mut norn_index, config: *const norn_index_config) -> c_int {
     // SAFETY: the header's rules on pointers; an index works in no memory but its handle.
     unsafe {
         start(index, config, |handle, device, widths, _| {
             let make = || {
-                let list = List::mount(device, widths)?;
+                let list = List::mount(device, widths)
+                    .map_err(|error| explained_on_nor(error.into(), device, "an ordered index"))?;
                 let (key_bytes, value_bytes) = (widths.key_bytes.into(), widths.value_bytes.into());
                 Ok(Index { list, key_bytes, value_bytes, mount: handle.mounts() })
             };
@@ -243,7 +246,8 @@ pub unsafe extern "C" fn norn_index_count(index: *mut norn_index, keys: *mut u32
 }
 
 /// Keys that fit whatever was inserted and removed before: as long as there are fewer, no call but `norn_index_apply`
-/// says `NORN_ERROR_FULL`. Keys that come in ascending order fit about twice as often.
+/// says `NORN_ERROR_FULL`, for which `norn_index_guaranteed_keys_with_changes` has the number. Keys that come in
+/// ascending order fit about twice as often.
 ///
 /// Cost: RAM only.
 #[unsafe(no_mangle)]
@@ -253,6 +257,27 @@ pub unsafe extern "C" fn norn_index_guaranteed_keys(index: *mut norn_index, keys
         on(index, |index| {
             let keys = Out::new(keys)?;
             keys.set(index.list.guaranteed_keys());
+            Ok(())
+        })
+    }
+}
+
+/// Keys with which `norn_index_apply` of changes that put `puts` keys always finds room, whatever was inserted and
+/// removed before: as long as there are fewer, it does not say `NORN_ERROR_FULL`. For each key to put that is about the
+/// keys of one object less than `norn_index_guaranteed_keys`; 0 where the part is too small for such changes.
+///
+/// Cost: RAM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn norn_index_guaranteed_keys_with_changes(
+    index: *mut norn_index,
+    puts: u32,
+    keys: *mut u32,
+) -> c_int {
+    // SAFETY: the header's rules on pointers.
+    unsafe {
+        on(index, |index| {
+            let keys = Out::new(keys)?;
+            keys.set(index.list.guaranteed_keys_with_batch(puts));
             Ok(())
         })
     }

@@ -27,6 +27,7 @@ mod cursor;
 mod device;
 mod entry;
 mod error;
+mod foreign;
 mod ftl;
 mod handle;
 mod heap;

@@ -113,7 +113,7 @@ type Fetch = unsafe extern "C" fn(*mut c_void, u32, *mut c_void, u32) -> c_int;
 type Program = unsafe extern "C" fn(*mut c_void, u32, *const norn_nand_piece, u32) -> c_int;
 
 /// A [`norn_nand`] that was found to have all functions and a possible part.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct NandDevice {
     context: *mut c_void,
     load: Load,

@@ -11,6 +11,7 @@ use norn_flash::{Block, NandPart};
 
 use crate::error::norn_error::*;
 use crate::error::{Failure, norn_failure};
+use crate::foreign::explained_on_nand;
 use crate::ftl::Given;
 use crate::handle::{self, Handle, Opaque, on};
 use crate::memory::{self, MARK_BYTES, Out};
@@ -195,9 +196,10 @@ fn written(given: Given, place: &Place, code_bytes: u32, source: &mut Called) ->
 ///
 /// Cost: up to nine loads.
 ///
-/// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_GEOMETRY` if it has cache pages of
-/// `limit` bytes, `NORN_ERROR_VERSION`, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the
-/// frames or blocks, `NORN_ERROR_WIDTH`, `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
+/// Errors: `NORN_ERROR_NOT_FORMATTED` if there is no whole image, `NORN_ERROR_OTHER_FORMAT` if something else of Norn's
+/// is there, `NORN_ERROR_GEOMETRY` if the image has cache pages of `limit` bytes, `NORN_ERROR_VERSION`,
+/// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_RANGE` of the frames or blocks, `NORN_ERROR_WIDTH`,
+/// `NORN_ERROR_MEMORY`, `NORN_ERROR_PART`, `NORN_ERROR_MOUNTED`; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_pager_mount(pager: *mut norn_pager, config: *const norn_pager_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.
@@ -214,8 +216,12 @@ fn opened(given: Given, place: &Place) -> Result<Pager, norn_failure> {
     let (numbers, rest) = bytes.lent().split_at_mut(size_of::<u16>() * usize::from(shape.frames));
     let (marks, frames) = rest.split_at_mut(shape.mark_bytes());
     let memory = CacheMemory { frames, pages: page_numbers(numbers), marks };
-    LentPager::open_in_with(device, place.room.start, shape, memory, Options::default(), Counts::default())
-        .map_err(|error| refusal(error, &part))
+    LentPager::open_in_with(device, place.room.start, shape, memory, Options::default(), Counts::default()).map_err(
+        |error| {
+            let room = place.room.start.0..place.room.start.0.saturating_add(place.room.blocks);
+            explained_on_nand(refusal(error, &part), device, room, "a code image")
+        },
+    )
 }
 
 /// Bytes that are aligned, as numbers of pages.

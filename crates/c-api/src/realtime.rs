@@ -3,14 +3,14 @@
 use core::ffi::{c_int, c_void};
 
 use norn_nand_ftl::{
-    AdmissionError, BackgroundStep, Ftl, Guarantee, Lba, LevelStep, OperationTimes, PartClient, RealTime,
-    RealTimeConfig, Scheduling, StartError, Task, TaskError, TaskHandle,
+    AdmissionError, BackgroundStep, Guarantee, Lba, LevelStep, OperationTimes, PartClient, RealTime, RealTimeConfig,
+    Scheduling, StartError, Task, TaskError, TaskHandle,
 };
 
 use crate::check::norn_report;
 use crate::error::norn_error::*;
 use crate::error::{Failure, norn_failure};
-use crate::ftl::{Given, info_of, norn_ftl_info, refusal, reported, stepped};
+use crate::ftl::{Given, info_of, mounted, norn_ftl_info, reported, stepped};
 use crate::handle::{self, Handle, Opaque, on};
 use crate::memory::{self, Bytes, MARK_BYTES, Out};
 use crate::nand::{NandDevice, NandFailure, nand_part_of, norn_nand};
@@ -344,9 +344,8 @@ unsafe fn parts_of(
 }
 
 fn started(given: Given, config: RealTimeConfig) -> Result<System, norn_failure> {
-    let Given { device, part, bytes, .. } = given;
-    let ftl = Ftl::mount(device, bytes).map_err(|error| refusal(error, &part))?;
-    RealTime::start(ftl, config).map_err(|error| start_failure(error, part.pages_per_block).shown())
+    let pages_per_block = given.part.pages_per_block;
+    RealTime::start(mounted(given)?, config).map_err(|error| start_failure(error, pages_per_block).shown())
 }
 
 /// Stops, and unmounts the device. It is as after a loss of power otherwise: nothing is written, since all that was

@@ -2,6 +2,8 @@
 //! as they can, run with the sanitizers, and a project outside of this tree is built with CMake and pkg-config, for
 //! this machine and for a Cortex-M.
 //!
+//! The tools refuse names that they do not know before they build anything.
+//!
 //! The programs whose names end in `cuts` cut the power at every program and erase, from C. All say what they prove.
 
 use std::path::{Path, PathBuf};
@@ -111,9 +113,34 @@ fn the_conformance_suite_finds_drivers_with_a_mistake() {
 }
 
 #[test]
+fn a_mount_names_the_format_that_is_there() {
+    run_test_program("other_formats", &[NOR, NAND]);
+}
+
+#[test]
 fn the_header_is_cpp_too() {
     for compiler in ["g++", "clang++"] {
         run(&mut Command::new(compile(compiler, &["-std=c++11"], &["crates/c-api/tests/c/header.cpp"], "header")));
+    }
+}
+
+/// Runs a tool, by its path from the root, that has to refuse its arguments, and returns what it says.
+fn refusal_of(command: &[&str]) -> String {
+    let output = Command::new(command[0]).current_dir(root()).args(&command[1..]).output().unwrap();
+    assert!(!output.status.success(), "{command:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn tools_refuse_names_that_are_not_known_before_they_build() {
+    let prefix = room("unknown-target");
+    let said = refusal_of(&["tools/install-c", prefix.to_str().unwrap(), "thumbv9-none-eabi"]);
+    assert!(said.contains("thumbv9-none-eabi is no target") && said.contains("thumbv7em-none-eabihf"), "{said}");
+    let said = refusal_of(&["tools/firmware-test", "--only", "nothing"]);
+    assert!(said.contains("'nothing'") && said.contains("sensor_log"), "{said}");
+    for decoder in ["code_image", "log_heap", "nand_ftl", "sensor_log"] {
+        let said = refusal_of(&["python3", "-B", &format!("tools/decoders/{decoder}.py")]);
+        assert!(said.starts_with(&format!("usage: {decoder}.py [-h] IMAGE")), "{said}");
     }
 }
 

@@ -14,7 +14,8 @@ use std::path::PathBuf;
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{CodeAddress, Crc32c, ImageWriter, Options, Pager, Room, RoomName, Rooms, Standing};
 use norn_flash::{
-    Address, Block, Column, Label, LabelDevice, Nand, NandLabel, NorLabel, Piece, Reprogramming, TenantKind,
+    Address, Block, Column, FORMAT_HEAD_BYTES, Label, LabelDevice, Nand, NandLabel, NorLabel, Piece, Reprogramming,
+    TenantKind, format_of_head,
 };
 use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
 use norn_nand_ftl::{Ftl, FtlConfig, Lba, MountError, recognise, recognition_bytes};
@@ -56,6 +57,25 @@ const IMAGES: [Image; 13] = [
     Image { file: "programs-1", make: programs, check: check_programs },
     Image { file: "programs-2", make: programs, check: check_programs },
 ];
+
+#[test]
+fn heads_of_all_formats_are_known() {
+    let formats = [
+        (cells(heap(slots())), "an object heap"),
+        (remapped(once()), "an overlay for limited parts"),
+        (fat_list(), "an ordered index"),
+        (block_device(), "a block device on NAND"),
+        (code_image(), "a code image"),
+        (programs(), "programs in two rooms"),
+        (nor_label(), "a label with a partition table"),
+        (nand_label(), "a label with a partition table"),
+    ];
+    for (image, what) in formats {
+        let heads = image.chunks(64).map(|bytes| bytes[..FORMAT_HEAD_BYTES].try_into().unwrap());
+        assert_eq!(heads.into_iter().find_map(|head| format_of_head(&head)), Some(what));
+    }
+    assert_eq!(format_of_head(&[0xFF; FORMAT_HEAD_BYTES]), None);
+}
 
 #[test]
 fn images_of_earlier_code_are_mounted() {

@@ -409,7 +409,7 @@ impl NorSim {
         }
         let cells = Arc::make_mut(&mut self.units[unit]);
         cells.torn = true;
-        if let Tear::ZerosFirst(_) = tear {
+        if tear.clears_first() {
             let cleared = tear.select(&cells.bytes);
             return cells.clear(0, &cleared);
         }

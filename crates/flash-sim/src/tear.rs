@@ -1,6 +1,6 @@
 //! What a cut of the power leaves of the operation that it hits.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// How the operation in flight is torn. Each shape says what happens to the bits that the operation was to change:
 /// those that a program clears in one word, or those that an erase sets in its unit.
@@ -44,6 +44,9 @@ pub enum Tear {
     /// An erase that clears bits before it sets any, and is cut in that: of its ones each is cleared or not, by coin.
     /// No contract allows it: a part that programs a unit before erasing it. A program as `Subset`.
     ZerosFirst(u64),
+    /// As `ZerosFirst`, byte after byte: what is left is all zeros, or zeros up to a border, or from one on, which lies
+    /// in the first 64 bytes half the time. A program up to the border, or from it on.
+    ZerosInOrder(u64),
 }
 
 impl Tear {
@@ -119,6 +122,11 @@ impl Tear {
         }
     }
 
+    /// Whether an erase of this shape clears bits, and sets none.
+    pub(crate) fn clears_first(self) -> bool {
+        matches!(self, Tear::ZerosFirst(_) | Tear::ZerosInOrder(_))
+    }
+
     /// Of the bits set in `changing`, those that do change.
     pub(crate) fn select(self, changing: &[u8]) -> Vec<u8> {
         match self {
@@ -146,6 +154,10 @@ impl Tear {
                 let border = seed as usize % (changing.len() + 1);
                 changing.iter().enumerate().map(|(at, &bits)| if at >= border { bits } else { 0 }).collect()
             }
+            Tear::ZerosInOrder(seed) => {
+                let zeroed = zeros_in_order(changing.len(), seed);
+                changing.iter().enumerate().map(|(at, &bits)| if zeroed.contains(&at) { bits } else { 0 }).collect()
+            }
         }
     }
 }
@@ -153,6 +165,20 @@ impl Tear {
 /// How many bits are a few, and how many several.
 const FEW: RangeInclusive<u8> = 1..=4;
 const SEVERAL: RangeInclusive<u8> = 5..=16;
+
+/// Bytes in which an erase has been clearing bits, one after the other, when the power is cut.
+fn zeros_in_order(len: usize, seed: u64) -> Range<usize> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let border = if random.bool() { random.usize(..=len.min(HEAD_BYTES)) } else { random.usize(..=len) };
+    match random.u8(..5) {
+        0 => 0..len,
+        1..3 => 0..border,
+        _ => border..len,
+    }
+}
+
+/// Bytes at the start of a unit in which formats have its head.
+const HEAD_BYTES: usize = 64;
 
 /// As many as `count` says of the bits that are set in `bytes`, as the seed says.
 fn some_bits(bytes: &[u8], count: RangeInclusive<u8>, seed: u64) -> Vec<u8> {

@@ -213,6 +213,25 @@ fn an_erase_that_clears_first_leaves_ones_cleared() {
 }
 
 #[test]
+fn an_erase_that_clears_in_order_leaves_zeros_up_to_a_border_or_from_one_on() {
+    let mut seen = [0; 3];
+    for seed in 0..100 {
+        let mut sim = small();
+        sim.program(Address(0), &[0x0F; 512]).unwrap();
+        sim.cut_power_after(0, Tear::ZerosInOrder(seed));
+        sim.erase(EraseUnit(0)).unwrap_err();
+        sim.power_on();
+        let left = read::<512>(&mut sim, 0);
+        assert!(left.iter().all(|&byte| byte == 0x0F || byte == 0), "{left:?}");
+        let borders = left.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(borders <= 1, "seed {seed}");
+        let kind = if left == [0; 512] { 0 } else { 1 + usize::from(left[0] != 0) };
+        seen[kind] += 1;
+    }
+    assert!(seen.iter().all(|&times| times > 10), "{seen:?}");
+}
+
+#[test]
 fn few_bits_are_marginal() {
     for seed in 0..20 {
         let mut sim = small();

@@ -110,7 +110,7 @@ pub use nand::{
 };
 pub use nor::{Address, EraseUnit, Nor, NorPart, PartError, Reprogramming};
 pub use partition::{NandPartition, NandRangeError, NorPartition, NorRangeError, PartitionError};
-pub use recognition::{Recognised, StatedGeometry, TenantKind, find_unit_head};
+pub use recognition::{FORMAT_HEAD_BYTES, Recognised, StatedGeometry, TenantKind, find_unit_head, format_of_head};
 pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};
 pub use shared::{Lock, NandTenant, NorTenant, Shared, Tenancy};
 pub use store_error::StoreError;

@@ -102,6 +102,29 @@ impl fmt::Display for Recognised {
     }
 }
 
+/// Bytes with which a format begins an erase unit, or the first page of a block, at most.
+pub const FORMAT_HEAD_BYTES: usize = 8;
+
+/// How the formats begin, and what they are. A longer beginning is before a shorter one that it begins with.
+const FORMAT_HEADS: [(&[u8], &str); 9] = [
+    (b"NORNLABL", "a label with a partition table"),
+    (b"NORN", "an object heap"),
+    (b"NLH1", "a log-structured heap"),
+    (b"NFAT", "an ordered index"),
+    (b"NLEA", "an ordered index of leaves"),
+    (b"NREM", "an overlay for limited parts"),
+    (b"NFT", "a block device on NAND"),
+    (b"NPAG", "a code image"),
+    (b"NSWI", "programs in two rooms"),
+];
+
+/// The format that begins an erase unit, or the first page of a block, with these bytes, in the words of its
+/// [`Recognised::what`]. It looks at no more than that: for a program that says why it found nothing of its own, and
+/// does not link the formats that it does not use. No other bytes are checked, so that it may be wrong.
+pub fn format_of_head(head: &[u8; FORMAT_HEAD_BYTES]) -> Option<&'static str> {
+    FORMAT_HEADS.iter().find(|(magic, _)| head.starts_with(magic)).map(|&(_, what)| what)
+}
+
 /// The first unit whose first `N` bytes are what `decode` looks for. Cost: a read for each unit up to that one.
 ///
 /// # Errors

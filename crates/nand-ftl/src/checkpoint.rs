@@ -19,6 +19,7 @@ use norn_flash::{Nand, PageNumber};
 use crate::error::{FtlError, Outcome};
 use crate::ground::log::{Log, WRITTEN};
 use crate::ground::medium::Source;
+use crate::ground::memory::blocks::Flag;
 use crate::layout::PROGRAMS_OF_MOUNT;
 
 /// Where the next page of the checkpoint continues.
@@ -69,6 +70,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Checkpoint<D, M> {
 
     pub fn next(&self) -> Continuation {
         self.next
+    }
+
+    /// Whether the table of blocks on flash has one as good that has gone bad. Cost: O(blocks), no flash.
+    pub fn has_unrecorded_blocks(&self) -> bool {
+        let memory = self.log.memory();
+        memory.layout().part.blocks().any(|block| memory.has(block, Flag::Unrecorded))
     }
 
     /// Whether a trim is in memory alone.

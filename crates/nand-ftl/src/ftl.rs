@@ -164,7 +164,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 
     /// Makes what was acknowledged durable: writes are, trims reach flash. Cost: one program if pages were trimmed
-    /// since the last page of the checkpoint, and what room for it takes; else nothing.
+    /// since the last page of the checkpoint, and what room for it takes; after a block has failed, up to one for each
+    /// page of the checkpoint, so that every later mount leaves the block alone; else nothing.
     ///
     /// # Errors
     /// [`FtlError::Halted`] if the device failed before; as [`write`](Self::write).
@@ -173,6 +174,23 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         if self.recycler.checkpoint().has_trims() {
             self.recycler.make_room()?;
             self.write_checkpoint_page()?;
+        }
+        match self.record_bad_blocks() {
+            // Nothing that was acknowledged depends on it.
+            Err(FtlError::NoSpace) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// Writes pages of the checkpoint up to the last one whose entry in the table of blocks has gone bad. Else the next
+    /// mount would take the block for good, and program it until it fails again.
+    fn record_bad_blocks(&mut self) -> Outcome<(), D> {
+        for _ in 0..self.layout().chunks() {
+            if !self.recycler.checkpoint().has_unrecorded_blocks() {
+                break;
+            }
+            self.recycler.make_room()?;
+            self.empty_journal()?;
         }
         Ok(())
     }

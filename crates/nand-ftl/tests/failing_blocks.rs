@@ -68,6 +68,39 @@ fn flushed_trims_stay_after_a_page_of_the_checkpoint_has_failed() {
     }
 }
 
+/// Once a flush has returned, a block that failed before is left alone by every mount: nothing is programmed to it or
+/// erased in it, however long the device is used further.
+#[test]
+fn blocks_that_failed_before_a_flush_are_left_alone_after_every_mount() {
+    let mut failed = 0;
+    for seed in 0..24 {
+        let spec = [test_part(30, 8, 128), test_part(34, 4, 128), test_part(60, 32, 128)][seed as usize % 3].clone();
+        let (mut ftl, mut model, mut random) = worn(&spec, seed, 300);
+        let logical_pages = model.pages.len() as u32;
+        ftl.device_mut().fail_after(random.u64(0..20));
+        while ftl.device().failed_blocks().is_empty() {
+            Operation::draw(&mut random, logical_pages).run(&mut ftl, &mut model).unwrap();
+        }
+        ftl.flush().unwrap();
+        model.unflushed.clear();
+        let good = ftl.good_blocks();
+        for boot in 0..3 {
+            ftl = mount_again(ftl.into_device());
+            assert_eq!(ftl.good_blocks(), good, "seed {seed}, boot {boot}");
+            for _ in 0..200 {
+                Operation::draw(&mut random, logical_pages).run(&mut ftl, &mut model).unwrap();
+            }
+            // The part fails a block that has failed whenever it is touched.
+            assert_eq!(ftl.counters().retired, 0, "seed {seed}, boot {boot}");
+            ftl.flush().unwrap();
+            model.unflushed.clear();
+            model.check(&mut ftl, &format!("seed {seed}, boot {boot}"));
+        }
+        failed += ftl.device().failed_blocks().len();
+    }
+    assert_eq!(failed, 24);
+}
+
 #[test]
 fn a_page_of_the_checkpoint_that_finds_no_room_keeps_the_journal() {
     for seed in 0..40 {

@@ -59,4 +59,4 @@ pub use map::Plain;
 #[cfg(feature = "postcard")]
 pub use map::Postcard;
 pub use map::{Blob, Key, Map, MapError, MapRange, MapWidths, Text, TooLong, Value, VaryingMap};
-pub use step::{Direction, Hint};
+pub use step::{Direction, HINT_WORDS, Hint};

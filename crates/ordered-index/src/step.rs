@@ -25,6 +25,46 @@ impl Hint {
     }
 }
 
+/// Words of a hint ([`Hint::to_words`]).
+pub const HINT_WORDS: usize = 6;
+
+/// In the last byte of a hint's fifth word, beside the number of nearest slots: what the place says besides.
+const IS_PLACE: u8 = 0x80;
+const ASCENDS: u8 = 0x40;
+const IS_BACKWARDS: u8 = 0x20;
+const COUNT_MASK: u8 = 0x1F;
+
+impl Hint {
+    /// The hint as words, for memory that other code may overwrite: [`from_words`](Self::from_words) takes them back.
+    pub fn to_words(self) -> [u32; HINT_WORDS] {
+        let Some(place) = self.0 else { return [0; HINT_WORDS] };
+        let is = |flag: u8, holds: bool| if holds { flag } else { 0 };
+        let flags = IS_PLACE | is(ASCENDS, place.ascends) | is(IS_BACKWARDS, place.direction == Direction::Backwards);
+        let (low, high) = (place.ahead as u32, (place.ahead >> 32) as u32);
+        let nearest = u32::from_le_bytes(place.nearest);
+        [place.cell, low, high, nearest, u32::from(flags | place.nearest_count), place.changes]
+    }
+
+    /// The hint that words say, or `None` if they say none. Words that no hint has become may still be a hint that
+    /// leads to another entry: a caller whose memory is not its own has a checksum.
+    pub fn from_words(words: [u32; HINT_WORDS]) -> Option<Hint> {
+        let [cell, low, high, nearest, flags, changes] = words;
+        if words == [0; HINT_WORDS] {
+            return Some(Hint(None));
+        }
+        let (flags, nearest) = (u8::try_from(flags).ok()?, nearest.to_le_bytes());
+        let nearest_count = flags & COUNT_MASK;
+        let slots_max = u64::BITS as u8;
+        let has_place = flags & IS_PLACE != 0 && usize::from(nearest_count) <= NEAREST_MAX;
+        if !has_place || nearest.iter().any(|&slot| slot >= slots_max) {
+            return None;
+        }
+        let direction = if flags & IS_BACKWARDS == 0 { Direction::Forwards } else { Direction::Backwards };
+        let (ahead, ascends) = (u64::from(low) | u64::from(high) << 32, flags & ASCENDS != 0);
+        Some(Hint(Some(Place { cell, ahead, ascends, nearest, nearest_count, direction, changes })))
+    }
+}
+
 /// Slots that a cursor finds at once.
 pub(crate) const NEAREST_MAX: usize = 4;
 
@@ -87,6 +127,32 @@ impl<Key: Copy + Ord> Span<Key> {
     pub fn seek(&mut self, key: Key) {
         if (self.from, Bound::Unbounded).contains(&key) {
             (self.from, self.front) = (Bound::Included(key), Hint::default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Proves that hints survive as words, and that words of no hint are refused.
+    use super::*;
+
+    #[test]
+    fn hints_are_read_as_they_were_written() {
+        let in_order = Place::in_order(0x30_0007, 1 << 63 | 5, Direction::Backwards, 77);
+        let drawn = Place { ascends: false, nearest: [63, 1, 2, 0], nearest_count: 4, ..in_order };
+        let forwards = Place { direction: Direction::Forwards, ..drawn };
+        for hint in [None, Some(in_order), Some(drawn), Some(forwards)].map(Hint) {
+            assert_eq!(Hint::from_words(hint.to_words()), Some(hint));
+        }
+    }
+
+    #[test]
+    fn words_of_no_hint_are_refused() {
+        let good = Hint(Some(Place::in_order(1, 2, Direction::Forwards, 3))).to_words();
+        for (word, value) in [(4, 0), (4, 0x85), (4, 0x100), (3, 64), (3, 0xFF00_0000)] {
+            let mut words = good;
+            words[word] = value;
+            assert_eq!(Hint::from_words(words), None, "word {word} is {value:#x}");
         }
     }
 }

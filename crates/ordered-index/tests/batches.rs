@@ -6,7 +6,8 @@ mod model;
 use std::collections::BTreeMap;
 
 use model::{
-    Key, Op, Pair, SETUPS, Setup, TestList, Value, assert_within, audit, check, contents, objects, replay, setups,
+    Answer, Key, Op, Pair, SETUPS, Setup, TestList, Value, assert_within, audit, check, contents, objects, replay,
+    setups,
 };
 use norn_conformance::{Context, PowerLost, Subject, Sweep, Tally, Trial, from_environment, one_of_each};
 use norn_flash_sim::NorSim;
@@ -83,6 +84,53 @@ fn random_batches_answer_as_a_map() {
         from_environment("NORN_SEED").is_some() || (made > 1_000 && refused > 50),
         "{made} made, {refused} refused"
     );
+}
+
+/// Keys at random that the list does not have.
+fn new_keys(pair: &Pair, count: usize, random: &mut fastrand::Rng) -> Vec<Key> {
+    let mut keys = Vec::new();
+    while keys.len() < count {
+        let key = random.u16(..).to_be_bytes();
+        if !pair.map.contains_key(&key) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// Values of the greatest length, where they vary.
+const LONG: Value = [(model::list::LONGEST - 3) as u8; 3];
+
+#[test]
+fn a_batch_finds_room_below_the_keys_that_are_guaranteed_with_it() {
+    let (mut batches, mut full) = (0, 0);
+    for (seed, setup) in (0..).zip(setups()) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        for round in 0..40 {
+            let mut pair = Pair::new(&setup, u16::MAX / 7);
+            let context = || format!("setup {seed}, round {round}");
+            let puts = random.usize(1..=pair.list.changes_max());
+            let guaranteed = pair.list.guaranteed_keys_with_batch(puts as u32) as usize;
+            // Fill it, take keys away until one less is there, and put as many as go into a batch.
+            while let key = new_keys(&pair, 1, &mut random)[0]
+                && pair.step(&Op::Insert(key, LONG), &context) != Answer::Full
+            {}
+            full += 1;
+            while pair.map.len() >= guaranteed.max(1) {
+                let key = *pair.map.keys().nth(random.usize(..pair.map.len())).unwrap();
+                pair.step(&Op::Remove(key), &context);
+            }
+            if guaranteed > 0 {
+                let batch = new_keys(&pair, puts, &mut random).into_iter().map(|key| Change::Put(key, LONG)).collect();
+                let keys = pair.map.len();
+                assert!(apply(&mut pair, &batch, &context), "full at {keys} of {guaranteed} keys {}", context());
+                pair.check(&context);
+                batches += 1;
+            }
+        }
+    }
+    println!("{batches} batches after {full} lists were full");
+    assert!(batches > 150, "{batches} batches");
 }
 
 /// A list whose power is cut while a batch is made.

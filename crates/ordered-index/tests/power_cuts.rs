@@ -224,7 +224,8 @@ fn cut_formats_leave_the_old_list_or_none_or_the_new_one() {
             pair.list.stop().unwrap();
         }
         'cuts: for cut in 0.. {
-            for tear in one_of_each(cut, &mut random) {
+            let zeros = zeros_of_erase(&mut random);
+            for tear in one_of_each(cut, &mut random).into_iter().chain([zeros]) {
                 let mut device = pair.list.device().clone();
                 device.cut_power_after(cut, tear);
                 if setup.format(&mut device).is_ok() {
@@ -248,6 +249,76 @@ fn cut_formats_leave_the_old_list_or_none_or_the_new_one() {
     }
     println!("old, none, new: {outcomes:?}");
     assert!(outcomes.iter().all(|&count| count > 0), "{outcomes:?}");
+}
+
+/// Numbers of the operations of `op` that are erases.
+fn erases_of(pair: &Pair, op: &Op) -> Vec<u64> {
+    let before = pair.list.device().counters().erases;
+    let (mut erases, mut seen) = (Vec::new(), before);
+    for cut in 0.. {
+        let mut torn = pair.list.clone();
+        torn.device_mut().cut_power_after(cut, Tear::Nothing);
+        if !matches!(perform(&mut torn, op), Err(IndexError::Device(_))) {
+            return erases;
+        }
+        if torn.device().counters().erases > seen {
+            seen = torn.device().counters().erases;
+            erases.push(cut);
+        }
+    }
+    unreachable!("the operations of a call end")
+}
+
+/// A shape in which an erase that programs zeros first is cut.
+fn zeros_of_erase(random: &mut fastrand::Rng) -> Tear {
+    let seed = random.u64(..);
+    if random.u8(0..4) == 0 { Tear::ZerosFirst(seed) } else { Tear::ZerosInOrder(seed) }
+}
+
+/// Cuts an erase that programs zeros first, then the mount after it, wherever that erases, and once more; says how many
+/// cuts that were.
+fn cut_erase_to_zeros(pair: &Pair, op: &Op, cut: u64, random: &mut fastrand::Rng) -> u64 {
+    let (after, _) = pair.after(op);
+    let tear = zeros_of_erase(random);
+    let mut torn = pair.list.clone();
+    torn.device_mut().cut_power_after(cut, tear);
+    perform(&mut torn, op).unwrap_err();
+    let (mut device, mut cuts, mut story) = (torn.into_device(), 1, format!("{tear:?} at {cut} of {op:?}"));
+    device.power_on();
+    for _ in 0..3 {
+        admit(device.clone(), &pair.map, &after, &|| story.clone());
+        let (at, tear) = (random.u64(0..3), zeros_of_erase(random));
+        let Some(further) = cut_mount(&device, at, tear) else { break };
+        story += &format!(", then {tear:?} at {at} of the mount");
+        (device, cuts) = (further, cuts + 1);
+    }
+    admit(device, &pair.map, &after, &|| story.clone());
+    cuts
+}
+
+/// Parts that program a unit before they erase it leave zeros in it where that is cut, in its head, too: they are no
+/// format that was cut.
+#[test]
+fn cut_erases_that_program_zeros_first_lose_nothing() {
+    let (mut erases, mut cuts) = (0, 0);
+    for seed in from_environment("NORN_SEED").map_or(0..SETUPS as u64, |seed| seed..seed + 1) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = used(&setups()[seed as usize % SETUPS], &mut random);
+        let context = || replay("power_cuts", "zeros_first", seed);
+        let end = erases + 12;
+        while erases < end {
+            let op = pair.draw(&mut random);
+            for cut in erases_of(&pair, &op) {
+                erases += 1;
+                for _ in 0..12 {
+                    cuts += cut_erase_to_zeros(&pair, &op, cut, &mut random);
+                }
+            }
+            pair.step(&op, &context);
+        }
+    }
+    println!("{erases} erases, {cuts} cuts");
+    assert!(cuts > 16 * erases, "mounts were cut, too: {cuts} cuts of {erases} erases");
 }
 
 /// Where a stop changes something: the marks in the head.

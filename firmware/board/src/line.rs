@@ -87,3 +87,22 @@ pub fn send(serial: &mut impl Serial, text: fmt::Arguments<'_>) {
     let _ = line.write_fmt(text);
     line.send(serial);
 }
+
+/// Answers each line that is whole, for ever.
+pub fn serve<const BYTES: usize>(
+    serial: &mut impl Serial,
+    mut answer: impl FnMut(&Line<BYTES>) -> Line<BYTES>,
+) -> ! {
+    loop {
+        let line = Line::receive(serial);
+        answer(&line).send(serial);
+    }
+}
+
+/// Says why the program does not go on, and waits for a reset.
+pub fn stop(serial: &mut impl Serial, why: fmt::Arguments<'_>) -> ! {
+    send(serial, why);
+    loop {
+        serial.receive();
+    }
+}

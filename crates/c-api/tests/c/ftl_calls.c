@@ -288,6 +288,58 @@ static void failures(void) {
     EXPECT_OK(norn_ftl_unmount(&ftl));
 }
 
+/* What a call may return on a page that lies: it worked, or one of these errors. */
+static int expect_bounded(int error) {
+    EXPECT(error == NORN_OK || error == NORN_ERROR_UNREADABLE || error == NORN_ERROR_CORRUPTED ||
+           error == NORN_ERROR_VIOLATION || error == NORN_ERROR_FULL || error == NORN_ERROR_NOT_FORMATTED ||
+           error == NORN_ERROR_OTHER_FORMAT || error == NORN_ERROR_VERSION || error == NORN_ERROR_GEOMETRY ||
+           error == NORN_ERROR_HALTED);
+    return error;
+}
+
+/* Flash that lies: pages of zeros, of other pages' bytes and with bits flipped, one at a time. No call may do worse
+   than return an error, and some find what is wrong. */
+static void lies(void) {
+    static struct nand_simulator saved_part;
+    static struct norn_ftl saved_ftl;
+    static uint32_t saved_memory[sizeof memory / 4];
+    uint8_t bytes[PAGE];
+    uint32_t found = 0, refused = 0;
+    begin();
+    for (uint32_t number = 0; number < 600; number++) {
+        memset(bytes, (int)number, sizeof bytes);
+        EXPECT_OK(norn_ftl_write(&ftl, number * 37 % LOGICAL_PAGES, bytes, sizeof bytes));
+    }
+    EXPECT_OK(norn_ftl_check(&ftl, count_violation, &violations));
+    saved_part = part, saved_ftl = ftl, memcpy(saved_memory, memory, sizeof memory);
+    for (uint32_t at = 0; at < NAND_BLOCKS * NAND_PAGES; at++) {
+        switch (at % 3) {
+        case 0: memset(part.cells[at], 0, NAND_REGISTER_BYTES); break;
+        case 1: memcpy(part.cells[at], part.cells[at * 7 % (NAND_BLOCKS * NAND_PAGES)], NAND_REGISTER_BYTES); break;
+        default:
+            for (uint32_t bit = 0; bit < 40; bit++) part.cells[at][(bit * 131 + at) % NAND_REGISTER_BYTES] ^= 4;
+        }
+        part.next_page[at / NAND_PAGES] = NAND_PAGES;
+        found += expect_bounded(norn_ftl_check(&ftl, count_violation, &violations)) != NORN_OK;
+        for (uint32_t page = at % 7; page < LOGICAL_PAGES; page += 7) {
+            (void)expect_bounded(norn_ftl_read(&ftl, page, bytes, sizeof bytes));
+        }
+        (void)norn_ftl_unmount(&ftl);
+        if (expect_bounded(norn_ftl_mount(&ftl, &config)) == NORN_OK) {
+            (void)expect_bounded(norn_ftl_check(&ftl, count_violation, &violations));
+            (void)norn_ftl_unmount(&ftl);
+        } else {
+            refused++;
+        }
+        part = saved_part, ftl = saved_ftl, memcpy(memory, saved_memory, sizeof memory);
+    }
+    printf("%lu checks of damaged images found it, %lu mounts were refused\n", (unsigned long)found,
+           (unsigned long)refused);
+    EXPECT(found > 20);
+    EXPECT_OK(norn_ftl_check(&ftl, count_violation, &violations));
+    EXPECT_OK(norn_ftl_unmount(&ftl));
+}
+
 static int asked;
 
 static int say_bad(void *context, uint32_t block) {
@@ -320,6 +372,7 @@ int main(void) {
     pages();
     collection();
     damage();
+    lies();
     handles();
     configurations();
     sizes();

@@ -418,11 +418,11 @@ static void failures(void) {
 }
 
 static void texts(void) {
-    for (int error = 0; error >= NORN_ERROR_UTILIZATION; error--) {
+    for (int error = 0; error >= NORN_ERROR_OTHER_FORMAT; error--) {
         EXPECT(strlen(norn_error_text(error)) > 3);
         EXPECT(strcmp(norn_error_text(error), norn_error_text(1)) != 0);
     }
-    EXPECT(strcmp(norn_error_text(NORN_ERROR_UTILIZATION - 1), norn_error_text(1)) == 0);
+    EXPECT(strcmp(norn_error_text(NORN_ERROR_OTHER_FORMAT - 1), norn_error_text(1)) == 0);
     EXPECT(strcmp(norn_error_text(INT_MIN), norn_error_text(1)) == 0);
     EXPECT(strstr(norn_error_text(NORN_ERROR_NO_TRANSACTION), "no transaction") != NULL);
 }

@@ -144,6 +144,26 @@ static void ranges(void) {
     EXPECT_OK(norn_index_unmount(&index_));
 }
 
+/* Each bit of a cursor, before its first step and after it: whatever overwrites it, it is refused. */
+static void overwritten_cursors(void) {
+    struct norn_index_cursor cursor, other;
+    char key[3];
+    uint32_t value;
+    begin_letters();
+    EXPECT_OK(norn_index_range(&index_, &cursor, "bbb", "eee"));
+    for (int round = 0; round < 3; round++) {
+        for (size_t bit = 0; bit < 8 * sizeof cursor; bit++) {
+            other = cursor;
+            ((uint8_t *)(void *)&other)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            EXPECT_ERROR(NORN_ERROR_CURSOR, norn_index_next(&index_, &other, key, &value));
+            EXPECT_ERROR(NORN_ERROR_CURSOR, norn_index_previous(&index_, &other, key, &value));
+        }
+        EXPECT_ERROR(1, norn_index_next(&index_, &cursor, key, &value));
+    }
+    EXPECT(memcmp(key, "ddd", 3) == 0);
+    EXPECT_OK(norn_index_unmount(&index_));
+}
+
 static void batches(void) {
     uint32_t one = 1, two = 2;
     struct norn_change changes[65];
@@ -228,6 +248,29 @@ static void room(void) {
     while ((error = norn_index_reclaim_step(&index_)) == 1) EXPECT(++steps < 2000);
     EXPECT(error == 0 && steps > 0);
     EXPECT_OK(norn_index_check(&index_, NULL, NULL));
+    EXPECT_OK(norn_index_unmount(&index_));
+}
+
+/* Changes find room while fewer keys are there than are guaranteed with them. */
+static void room_for_changes(void) {
+    uint8_t keys_of[8][4];
+    struct norn_change changes[8];
+    uint32_t guaranteed, all, keys = 0;
+    begin(4, 4);
+    EXPECT_OK(norn_index_guaranteed_keys(&index_, &all));
+    EXPECT_OK(norn_index_guaranteed_keys_with_changes(&index_, 8, &guaranteed));
+    EXPECT(guaranteed > 50 && guaranteed < all);
+    EXPECT_ERROR(NORN_ERROR_NULL, norn_index_guaranteed_keys_with_changes(&index_, 8, NULL));
+    while (keys < guaranteed) {
+        for (uint32_t at = 0; at < 8; at++) {
+            number_key(keys_of[at], (keys + at) * 2654435761u);
+            changes[at].key = keys_of[at], changes[at].value = &keys;
+        }
+        EXPECT_OK(norn_index_apply(&index_, changes, 8));
+        keys += 8;
+    }
+    EXPECT_OK(norn_index_guaranteed_keys_with_changes(&index_, UINT32_MAX, &guaranteed));
+    EXPECT(guaranteed == 0);
     EXPECT_OK(norn_index_unmount(&index_));
 }
 
@@ -371,9 +414,11 @@ static void failures(void) {
 int main(void) {
     entries();
     ranges();
+    overwritten_cursors();
     batches();
     rings();
     room();
+    room_for_changes();
     lies();
     handles();
     configurations();

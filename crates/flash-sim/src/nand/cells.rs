@@ -138,7 +138,7 @@ impl BlockCells {
 
 /// Sets those bits of a block's programmed pages that `tear` lets an erase set.
 pub(crate) fn tear_erase(pages: &mut [PageCells], tear: Tear) {
-    if let Tear::ZerosFirst(_) = tear {
+    if tear.clears_first() {
         let ones: Vec<u8> = pages.iter().flat_map(|cells| cells.bytes.iter().copied()).collect();
         let cleared = tear.select(&ones);
         pages.iter_mut().flat_map(|cells| &mut cells.bytes).zip(cleared).for_each(|(byte, bits)| *byte &= !bits);

@@ -45,7 +45,7 @@ impl<Key, Value> Change<Key, Value> {
 }
 
 /// Objects that a list may have more after a key was put.
-const OBJECTS_OF_A_PUT: u32 = 2;
+pub(crate) const OBJECTS_OF_A_PUT: u32 = 2;
 
 /// A change of a list with the widths `W`.
 pub(crate) type ChangeOf<W> = Change<<W as Widths>::Key, <W as Widths>::Value>;
@@ -88,7 +88,8 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Step 1: a cell for the batch itself, and twice as many besides, free or dead, as it has keys to put.
     ///
     /// # Errors
-    /// `Full` when there are fewer, and no neighbours are sparse.
+    /// `Full` when there are fewer, and no neighbours are sparse, which does not happen below
+    /// [`FatListOf::guaranteed_keys_with_batch`].
     fn cell_for_batch(&mut self, puts: u32) -> Outcome<Cell, D> {
         loop {
             let outlook = self.turnstiles().outlook()?;

@@ -15,6 +15,7 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::{IndexError, Outcome};
+use crate::fat_list::batch::OBJECTS_OF_A_PUT;
 use crate::fat_list::ground::cells::slots::Survey;
 use crate::fat_list::layout::Cell;
 use crate::fat_list::list::FatListOf;
@@ -52,20 +53,47 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Where values vary, this is of keys with the longest values;
     /// [`guaranteed_bytes`](crate::VaryingList::guaranteed_bytes) says how many bytes of records fit.
     pub fn guaranteed_keys(&self) -> u32 {
+        self.guaranteed_pairs() * self.keys_of_pair()
+    }
+
+    /// Keys with which a batch of `puts` keys to put always finds room, whatever was inserted and removed before: with
+    /// fewer of them [`apply`](crate::FatList::apply) does not say `Full`. That is a little less than
+    /// [`guaranteed_keys`](Self::guaranteed_keys), since a batch has room for all of its changes before it makes the
+    /// first one, and 0 where a part is too small for such batches.
+    ///
+    /// ```
+    /// # use norn_flash_sim::{NorSim, catalogue};
+    /// # use norn_ordered_index::{FatList, Settings};
+    /// # let part = NorSim::new(catalogue::w25q());
+    /// let list: FatList<_, 4, 2> = FatList::format(part, Settings::paper_2011()).unwrap();
+    /// let slots = u32::from(list.settings().slots);
+    /// assert!(list.guaranteed_keys_with_batch(10) >= list.guaranteed_keys() - 10 * slots);
+    /// ```
+    pub fn guaranteed_keys_with_batch(&self, puts: u32) -> u32 {
+        // The batch is refused while no more cells than it has to have are free or dead; the head has one.
+        let taken = puts.saturating_mul(OBJECTS_OF_A_PUT).saturating_add(1);
+        self.cells_in_use_max().saturating_sub(taken) / 2 * self.keys_of_pair()
+    }
+
+    /// Keys of two neighbours that are not sparse, at least.
+    fn keys_of_pair(&self) -> u32 {
         let slots = u32::from(self.layout().settings.slots);
         let longest = u32::from(self.layout().slot_bytes);
-        // Two neighbours that are not sparse have more bytes than a log without the reserve, or no slot to spare.
-        let keys = if W::VARIES { (u32::from(self.widths().log_bytes()) / longest).min(slots) } else { slots };
-        self.guaranteed_pairs() * keys
+        // They have more bytes than a log without the reserve, or no slot to spare.
+        if W::VARIES { (u32::from(self.widths().log_bytes()) / longest).min(slots) } else { slots }
     }
 
     /// Neighbours that are not sparse, of which a full list has so many at least.
     pub(crate) fn guaranteed_pairs(&self) -> u32 {
+        // The head has a cell, and a split that finds one cell only has no room.
+        self.cells_in_use_max().saturating_sub(2) / 2
+    }
+
+    /// Cells of all blocks that are not spare.
+    fn cells_in_use_max(&self) -> u32 {
         let layout = self.layout();
         let blocks = u32::from(layout.unit_count) - u32::from(layout.turnstiles);
-        let cells = blocks * u32::from(layout.cells_per_block);
-        // The head has a cell, and a split that finds one cell only has no room.
-        cells.saturating_sub(2) / 2
+        blocks * u32::from(layout.cells_per_block)
     }
 }
 

@@ -87,7 +87,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// Steps 2 to 4 of mounting, with the first unit that has an identity. Whether there is a list.
     fn start(&mut self, unit: EraseUnit) -> Outcome<bool, D> {
-        if self.turnstiles().blocks.is_void(unit)? {
+        if self.turnstiles().is_void_by_format(unit)? {
             return Ok(false);
         }
         if self.boot()? == Session::Open {

@@ -109,7 +109,9 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     ///
     /// # Errors
     /// `Full` if cells for one object, and for two more for each key to put, are neither free nor dead, nor can become
-    /// so by merging neighbours: then nothing has changed. `Corrupted` and the device's.
+    /// so by merging neighbours: then nothing has changed. With fewer keys than
+    /// [`guaranteed_keys_with_batch`](Self::guaranteed_keys_with_batch) that does not happen. `Corrupted` and the
+    /// device's.
     ///
     /// # Panics
     /// When there are more changes than [`changes_max`](Self::changes_max).

@@ -168,6 +168,10 @@ impl<D: Nor<Error = SimError>, const K: usize> EitherList<D, K> {
         either!(self, list => list.guaranteed_keys())
     }
 
+    pub fn guaranteed_keys_with_batch(&self, puts: u32) -> u32 {
+        either!(self, list => list.guaranteed_keys_with_batch(puts))
+    }
+
     pub fn call_bound(&self, objects: u32) -> CallBound {
         either!(self, list => list.call_bound(objects))
     }

@@ -199,20 +199,13 @@ fn main() -> ! {
     let Ok(mut purse) = Purse::open(heap) else { stop(format_args!("no purse")) };
     let starts = purse.get(STARTS).unwrap_or(0);
     line::send(&mut uart, format_args!("ready {starts}"));
-    loop {
-        let line = Line::receive(&mut uart);
-        purse.answer(&line).send(&mut uart);
-    }
+    line::serve(&mut uart, |line| purse.answer(line))
 }
 
 /// Says why there is no purse, and waits for a reset.
 fn stop(why: fmt::Arguments<'_>) -> ! {
     // SAFETY: whoever had the line does not go on.
-    let mut uart = unsafe { Uart::start() };
-    line::send(&mut uart, why);
-    loop {
-        cortex_m::asm::wfi();
-    }
+    line::stop(&mut unsafe { Uart::start() }, why)
 }
 
 #[panic_handler]

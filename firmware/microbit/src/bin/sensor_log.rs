@@ -135,20 +135,13 @@ fn main() -> ! {
     let mut uart = unsafe { Uart::start() };
     let Ok(mut log) = mount() else { stop(format_args!("no log")) };
     line::send(&mut uart, format_args!("ready"));
-    loop {
-        let line = Line::receive(&mut uart);
-        answer(&mut log, &line).send(&mut uart);
-    }
+    line::serve(&mut uart, |line| answer(&mut log, line))
 }
 
 /// Says why there is no log, and waits for a reset.
 fn stop(why: fmt::Arguments<'_>) -> ! {
     // SAFETY: whoever had the line does not go on.
-    let mut uart = unsafe { Uart::start() };
-    line::send(&mut uart, why);
-    loop {
-        cortex_m::asm::wfi();
-    }
+    line::stop(&mut unsafe { Uart::start() }, why)
 }
 
 #[panic_handler]

@@ -162,20 +162,13 @@ fn main() -> ! {
     // SAFETY: nobody else has it.
     let mut host = Host { card, package: unsafe { &mut *addr_of_mut!(PACKAGE) }, cost: 0 };
     line::send(&mut uart, format_args!("ready"));
-    loop {
-        let line = CardLine::receive(&mut uart);
-        host.answer(&line).send(&mut uart);
-    }
+    line::serve(&mut uart, |line| host.answer(line))
 }
 
 /// Says why there is no card, and waits for a reset.
 fn stop(why: fmt::Arguments<'_>) -> ! {
     // SAFETY: whoever had the line does not go on.
-    let mut uart = unsafe { Uart::start() };
-    line::send(&mut uart, why);
-    loop {
-        cortex_m::asm::wfi();
-    }
+    line::stop(&mut unsafe { Uart::start() }, why)
 }
 
 #[panic_handler]

@@ -40,6 +40,8 @@ pub(crate) enum Flag {
     Passed = 8,
     /// It is bad, and has a page that cannot be read: nothing more is copied off it.
     Unreadable = 16,
+    /// It has gone bad since the page of the checkpoint was written that has its entry.
+    Unrecorded = 32,
 }
 
 impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
@@ -141,6 +143,7 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         }
         self.set_state(block, BlockState::Bad);
         self.clear(block, Flag::Locked);
+        self.set(block, Flag::Unrecorded);
         self.counts.erase_sum -= u64::from(self.erases(block));
         self.counts.good_blocks -= 1;
     }

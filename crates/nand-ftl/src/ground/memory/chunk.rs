@@ -3,7 +3,7 @@
 use norn_flash::{Block, PageNumber};
 
 use super::Memory;
-use super::blocks::BlockState;
+use super::blocks::{BlockState, Flag};
 use crate::format::{Header, TABLE_BAD, TABLE_ENTRY_BYTES};
 use crate::layout::Layout;
 
@@ -20,6 +20,7 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         self.bytes.as_mut().copy_within(from..from + entries.len() * layout.width, to);
         for (at, block) in table_entries(&layout, chunk) {
             let bad = if self.state(block) == BlockState::Bad { TABLE_BAD } else { 0 };
+            self.clear(block, Flag::Unrecorded);
             let entry = (self.erases(block) & !TABLE_BAD) | bad;
             self.data_mut()[at..at + TABLE_ENTRY_BYTES].copy_from_slice(&entry.to_le_bytes());
         }

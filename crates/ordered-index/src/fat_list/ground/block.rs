@@ -36,6 +36,11 @@ impl BlockState {
         self.identity.and_then(Result::ok).map(|identity| identity.erase_count)
     }
 
+    /// Whether it has an identity, and says of its filling nothing or all.
+    pub fn is_whole(&self) -> bool {
+        self.erase_count().is_some() && self.filling != Record::Torn
+    }
+
     /// Whether it says that it is spare.
     pub fn is_fresh(&self) -> bool {
         self.erase_count().is_some() && self.filling == Record::Erased && !self.is_active
@@ -122,8 +127,8 @@ impl<D: Nor, W: Widths> Blocks<D, W> {
         })
     }
 
-    /// Whether a format has begun and not come to `unit`. Only all zeros say so: an erase that was cut makes ones read
-    /// as zeros at times, but not all of them.
+    /// Whether the void word of `unit` is zeros: a format has begun and not come to it, or its erase programmed zeros
+    /// first and was cut.
     pub fn is_void(&mut self, unit: EraseUnit) -> Outcome<bool, D> {
         let address = self.cells.layout().block(unit).offset(VOID_OFFSET);
         Ok(self.cells.medium.read_u32(address)? == 0)

@@ -4,13 +4,17 @@
 //!
 //! | state on flash | cause | action |
 //! |---|---|---|
-//! | a block is void | formatting was cut | `NotFormatted` |
+//! | a block is void, and no row below says to erase it | formatting was cut | `NotFormatted` |
 //! | an active block names another one with its erase count | the other's erase was cut, or not begun | erase it |
 //! | a block names another one and is not active | the move was cut | complete the move |
-//! | a block's naming of another one is torn | so was the move, before it began | erase the block |
+//! | a block's naming of another one is torn | so was the move, before it began, or the erase of such a block | erase the block |
 //! | one block has no identity, and there is no spare one | an erase was cut | erase it |
 //! | one block is spare, the others are active | none of these | none |
 //! | anything else | damage | `Corrupted` |
+//!
+//! A part may program a unit with zeros before it erases it, so that a block whose erase was cut may be void, too, or
+//! read as active. Blocks that are erased outside of a format are those of three rows, no more than one in a turnstile;
+//! a format that was cut leaves a void block that is none of them, or none with a head.
 //!
 //! Invariant: each step can be cut and done again.
 
@@ -25,7 +29,29 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
     /// Whether formatting was cut.
     pub fn is_half_formatted(&mut self) -> Outcome<bool, D> {
         for unit in self.layout().units() {
-            if self.blocks.is_void(unit)? {
+            if self.is_void_by_format(unit)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a format has begun and not come to `unit`: it is void, and is none of those of which an erase may have
+    /// left that.
+    pub fn is_void_by_format(&mut self, unit: EraseUnit) -> Outcome<bool, D> {
+        if !self.blocks.is_void(unit)? {
+            return Ok(false);
+        }
+        let turnstile = self.layout().turnstile_of(unit);
+        if self.outlived(turnstile)?.is_some_and(|(outlived, _)| outlived == unit) {
+            return Ok(false);
+        }
+        if self.blocks.block_state(unit)?.is_whole() {
+            return Ok(true);
+        }
+        for other in self.layout().units_of(turnstile).filter(|&other| other != unit) {
+            let block = self.blocks.block_state(other)?;
+            if block.is_fresh() || !block.is_whole() {
                 return Ok(true);
             }
         }
@@ -48,6 +74,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
             if let Record::Whole(record) = block.filling
                 && record.from != unit.0
                 && block.is_active
+                && !block.is_void
                 && block.erase_count().is_some()
             {
                 let from = EraseUnit(record.from);
@@ -92,7 +119,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
                 }
                 Record::Whole(_) if block.is_active => {}
                 Record::Erased if !block.is_active => {}
-                Record::Torn if !block.is_active => torn = Some(unit),
+                Record::Torn if torn.replace(unit).is_none() => {}
                 _ => return Err(self.bad_block(unit, "a block that is active and names no other")),
             }
         }
