@@ -181,7 +181,8 @@ impl Experiment for MacroBenchmark {
     }
 }
 
-const REMARK: &str = "The temperatures are every tenth of the deployment's, in file order; all 2.3 million are not at hand. The paper does not say how long its \
+const REMARK: &str = "The temperatures are as many as `--data` has. All 2.3 million readings of the deployment have made-up times, on 64 MB, in a fat list \
+                      only: a soft list takes 200 MB for them, and a µ-tree's insertions read more the larger the part is. The paper does not say how long its \
                       ranges are, nor the part's size: 2 MB for temperatures, 8 MB for time and mote, 32 MB for the soft list with its object a reading and for the logged tree. Keyed by time and mote, the \
                       µ-tree has pages of 1,024 bytes and the logged tree of 4,096 (1,280 for the log): each node has half of its child's room, so \
                       that pages of 512 bytes hold some 29,000 keys at most, and a logged tree's of 2,048 were too small, too.";
@@ -322,8 +323,6 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>], keys: Keys) -> Vec<Compari
     let less = |fat: f64, tree: f64| fat < tree;
     let much_less = |fat: f64, tree: f64| 2.0 * fat < tree;
     let per_key = |row: &Row| row.costs.reads / row.keys_a_range;
-    let why_ranges = "a µ-tree's leaf is sorted, so that a step reads a few keys of each node on the way; a fat list's slots are not, so that \
-                      the next key is the least of all in the object that are larger";
     vec![
         claim(
             "read time of the insertions",
@@ -336,10 +335,8 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>], keys: Keys) -> Vec<Compari
             "fat list much less",
             pair(Phase::Insertion, |row| row.costs.write_and_erase_seconds(), much_less, "s"),
         ),
-        claim("1,000 ranges", "fat list faster", pair(Phase::FewRanges, per_key, less, "words read a key"))
-            .because(why_ranges),
-        claim("10,000 ranges", "fat list faster", pair(Phase::ManyRanges, per_key, less, "words read a key"))
-            .because(why_ranges),
+        claim("1,000 ranges", "fat list faster", pair(Phase::FewRanges, per_key, less, "words read a key")),
+        claim("10,000 ranges", "fat list faster", pair(Phase::ManyRanges, per_key, less, "words read a key")),
     ]
 }
 
@@ -351,16 +348,13 @@ fn comparisons_of_unique_keys(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comp
         Some(row.costs.reads / row.keys_a_range)
     };
     let found = reads(Structure::FatList).zip(reads(Structure::SoftList));
-    all.push(
-        Comparison::claim(
-            "§0.5.4: ranges, unique keys",
-            "fat list faster than soft list",
-            found.map(|(fat, soft)| {
-                (fat < soft, format!("fat list / soft list, words read a key: {} / {}", figure(fat), figure(soft)))
-            }),
-        )
-        .because("as above: a step in a fat list compares all slots of an object, one in a soft list reads two"),
-    );
+    all.push(Comparison::claim(
+        "§0.5.4: ranges, unique keys",
+        "fat list faster than soft list",
+        found.map(|(fat, soft)| {
+            (fat < soft, format!("fat list / soft list, words read a key: {} / {}", figure(fat), figure(soft)))
+        }),
+    ));
     all
 }
 
