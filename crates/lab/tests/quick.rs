@@ -348,10 +348,22 @@ fn fat_lists_have_their_shape(out: &Path, report: &str) {
     assert!(number(list("1", "8", "Query"), "pointers") > number(list("5", "8", "Query"), "pointers"), "levels skip");
 
     let readings = rows(out, "fat-lists-macro");
-    assert!(readings.iter().all(|row| row["keys"] == "TimeAndMote"), "there is no data of temperatures here");
+    assert!(readings.iter().all(|row| row["keys"] != "Temperature"), "there is no data of temperatures here");
+    assert!(readings.iter().any(|row| row["keys"] == "TimeAndMoteOfAll"), "all readings of the deployment");
     for row in of(&readings, &[("phase", "Insertion")]) {
         assert_eq!(row["distinct_keys"], row["readings"], "each time and mote is a key of its own");
     }
+
+    let tactics = rows(out, "fat-lists-tactics");
+    let written =
+        |made, phase| number(one(&tactics, &[("made", made), ("megabytes", "1"), ("phase", phase)]), "writes");
+    let all = "AsPublished";
+    assert!(written(all, "Insertion") < written("WithoutDelayedSplits", "Insertion"), "splits are delayed");
+    assert!(written(all, "Deletion") < written("WithoutLazyMerges", "Deletion"), "merges are lazy");
+
+    let lives = rows(out, "fat-lists-lifetimes");
+    let life = |structure| number(of(&lives, &[("structure", structure)])[0], "updates");
+    assert!(life("FatList") > 5.0 * life("MuTree"), "a fat list erases less");
 }
 
 /// Of both heaps in steady state: verdicts follow from the rows, and what steps and error detection are for.

@@ -258,7 +258,7 @@ impl Run<'_> {
 
 impl Benchmark {
     /// A key by a Gaussian variable whose mean is the median of all (Box and Muller).
-    fn key(&self, random: &mut fastrand::Rng) -> u32 {
+    pub fn key(&self, random: &mut fastrand::Rng) -> u32 {
         let keys = f64::from(self.keys);
         let deviation = match self.spread {
             Spread::DeviationOfASixth => keys / 6.0,

@@ -8,12 +8,14 @@
 use crate::experiment::{AnyExperiment, Erased};
 
 mod costs;
+mod lifetimes;
 mod macro_benchmark;
 mod micro_benchmark;
 mod paper;
 mod part;
 mod sizes;
 mod subject;
+mod tactics;
 mod temperatures;
 mod tuning;
 mod tuning_published;
@@ -27,6 +29,8 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<part::Parameters>::boxed(),
         Erased::<sizes::Sizes>::boxed(),
         Erased::<tuning::Tuning>::boxed(),
+        Erased::<tactics::Tactics>::boxed(),
         Erased::<macro_benchmark::MacroBenchmark>::boxed(),
+        Erased::<lifetimes::Lifetimes>::boxed(),
     ]
 }

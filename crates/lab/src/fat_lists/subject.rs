@@ -6,7 +6,7 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, PartSpec, catalogue};
 use norn_ordered_index::fat_list::Probes;
 use norn_ordered_index::fat_list::format::{IDENTITY_BYTES, Identity};
-use norn_ordered_index::{FatList, OrderedIndex, Settings};
+use norn_ordered_index::{FatList, FatListOf, Fixed, OrderedIndex, Settings};
 use serde::{Deserialize, Serialize};
 
 use crate::error::JobError;
@@ -64,7 +64,7 @@ pub trait Subject: OrderedIndex<4, 4, Device = NorSim> + Sized {
     fn vary(_device: &mut NorSim, _number: u32) {}
 }
 
-impl Subject for FatList<NorSim, 4, 4> {
+impl<const WITHOUT: u8> Subject for FatListOf<NorSim, Fixed<4, 4, WITHOUT>> {
     fn sim(&self) -> &NorSim {
         self.device()
     }
@@ -144,6 +144,16 @@ pub fn on_fresh_index<T: Task>(
             task.carry_out(MuTree::<_, 4, 4, 4096, 1280>::format(device).map_err(failed)?)
         }
     }
+}
+
+/// Carries out a task on an empty list that was made without what `WITHOUT` says.
+pub fn on_fresh_list_without<const WITHOUT: u8, T: Task>(
+    megabytes: u16,
+    settings: Settings,
+    task: T,
+) -> Result<T::Answer, JobError> {
+    let device = NorSim::new(part(megabytes));
+    task.carry_out(FatListOf::<_, Fixed<4, 4, WITHOUT>>::format(device, settings).map_err(failed)?)
 }
 
 fn failed(error: impl std::fmt::Debug) -> JobError {

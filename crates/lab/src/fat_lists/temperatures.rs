@@ -10,10 +10,13 @@ use crate::settings::Settings;
 /// The file's name in the directory of `--data`.
 pub const FILE: &str = "intel-lab-temperature-centidegrees-i16le.xz";
 
-/// A checksum of the file, if it exists: the result of a job depends on it.
-pub fn checksum(settings: &Settings) -> Option<u64> {
+/// A checksum of the file, if it exists, on which the result of a job depends; and how many readings it has.
+pub fn find(settings: &Settings) -> Option<(u64, u32)> {
     let bytes = std::fs::read(data_file(settings, FILE)?).ok()?;
-    Some(fnv1a(&bytes))
+    let checksum = fnv1a(&bytes);
+    // What is no file of readings is named by the job that reads it.
+    let readings = read(settings.data.as_deref(), checksum).map_or(0, |readings| readings.len());
+    Some((checksum, readings.try_into().ok()?))
 }
 
 /// The readings, in the order of the file.

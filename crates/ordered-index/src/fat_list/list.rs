@@ -24,7 +24,7 @@ use crate::fat_list::layout::{Layout, Settings};
 use crate::fat_list::room::{Budget, CELLS_MAX};
 use crate::fat_list::search::{Limit, Node, Probes, Session, SkipList};
 use crate::fat_list::shape::{STEPS_MAX, Shape};
-use crate::fat_list::widths::{EntryOf, Widths};
+use crate::fat_list::widths::{EntryOf, Widths, without};
 use crate::index::{IndexStats, Reclaimed};
 use crate::step::{Direction, Hint};
 
@@ -216,6 +216,9 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         self.skip_list().count_removed(1);
         if survey.valid.count_ones() == 1 {
             self.shape.take_out_empty(&mut budget, key)?;
+        } else if W::WITHOUT & without::LAZY_MERGES != 0 {
+            let survey = self.shape.cells().survey(node.cell)?;
+            self.shape.merge_if_poor(&mut budget, node, &survey)?;
         }
         Ok(())
     }

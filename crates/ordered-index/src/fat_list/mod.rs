@@ -34,4 +34,4 @@ pub use search::Probes;
 pub use slices::{ByteRange, RunTimeWidths};
 pub use typed::FatList;
 pub use varying::VaryingList;
-pub use widths::{AtMost, Bytes, Fixed, IfVaried, Kept, Nothing, UpTo, UpToVaried, Varying, Widths};
+pub use widths::{AtMost, Bytes, Fixed, IfVaried, Kept, Nothing, UpTo, UpToVaried, Varying, Widths, without};

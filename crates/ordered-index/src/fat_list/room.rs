@@ -10,14 +10,14 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::{IndexError, Outcome};
-use crate::fat_list::format::{Kind, LEVELS_MAX};
+use crate::fat_list::format::LEVELS_MAX;
 use crate::fat_list::ground::cells::Cells;
 use crate::fat_list::ground::cells::slots::{Next, Survey};
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::replace::{Old, Replacements};
 use crate::fat_list::search::{Limit, Node, Path, SkipList};
-use crate::fat_list::widths::Widths;
+use crate::fat_list::widths::{Widths, without};
 
 /// How far from an object its predecessors are rewritten so that it can be.
 pub(crate) const PROPAGATION_MAX: usize = 8;
@@ -259,7 +259,7 @@ impl<D: Nor, W: Widths> Room<D, W> {
         }
         let kind = self.cells().stamp_regardless(cell)?.kind;
         let own = path[..usize::from(levels)].iter().filter(|&&other| other == cell).count();
-        let needed = if kind == Kind::Head { 1 } else { own };
+        let needed = if self.cells().is_pooled(kind) { own } else { 1 };
         Ok(usize::from(self.cells().pool_room(cell, kind, level)?) < needed)
     }
 
@@ -284,7 +284,7 @@ impl<D: Nor, W: Widths> Room<D, W> {
 
     /// The object before `node`, if it can take the latter's keys, and its first free slot.
     pub fn left_neighbour(&mut self, node: &Node<W::Key>, survey: &Survey<W>) -> Outcome<Option<Roomy<W>>, D> {
-        let Some(low) = node.low else { return Ok(None) };
+        let Some(low) = node.low.filter(|_| W::WITHOUT & without::SHIFTS == 0) else { return Ok(None) };
         let left = self.list().descend(Limit::Below(&low))?;
         if left.low.is_none() {
             return Ok(None);
@@ -332,7 +332,8 @@ impl<D: Nor, W: Widths> Room<D, W> {
         for level in 0..=node.level {
             let cell = path[usize::from(level)];
             let stamp = self.cells().stamp_regardless(cell)?;
-            let needed = if stamp.kind == Kind::Head { 2 } else { u16::from(node.level) + u16::from(stamp.level) + 2 };
+            let is_pooled = self.cells().is_pooled(stamp.kind);
+            let needed = if is_pooled { u16::from(node.level) + u16::from(stamp.level) + 2 } else { 2 };
             if self.cells().pool_room(cell, stamp.kind, level)? < needed {
                 return Ok(false);
             }

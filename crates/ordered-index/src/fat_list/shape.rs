@@ -193,21 +193,30 @@ impl<D: Nor, W: Widths> Shape<D, W> {
     /// Rewrites an object whose slots are full, together with a neighbour if both have few keys (section 0.5.3) and
     /// there is room for that.
     fn rewrite_or_merge(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey<W>) -> Outcome<(), D> {
+        match self.merge_if_poor(budget, node, survey)? {
+            true => Ok(()),
+            false => self.rewrite(budget, node),
+        }
+    }
+
+    /// Merges an object that has few keys with a neighbour if that takes them and there is room for that; whether it
+    /// did, or took a step towards it.
+    pub fn merge_if_poor(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey<W>) -> Outcome<bool, D> {
         if !self.cells().is_poor(survey) {
-            return self.rewrite(budget, node);
+            return Ok(false);
         }
         if let Some((left, free)) = self.room.left_neighbour(&node, survey)? {
             let path = self.list().path_before(node.low.as_ref())?;
             if self.room.starved(&path, node.level + 1, None)?.is_none() {
-                return self.room.shift(node, survey, left, free);
+                return self.room.shift(node, survey, left, free).map(|()| true);
             }
         } else if let Some(right) = self.list().successor(&node, 0)? {
             let after = self.cells().survey(right.cell)?;
             if self.cells().is_poor(&after) {
-                return self.merge(budget, node, right);
+                return self.merge(budget, node, right).map(|()| true);
             }
         }
-        self.rewrite(budget, node)
+        Ok(false)
     }
 
     /// Replaces two neighbours by one (Figure 10), or rewrites the first one only.

@@ -15,7 +15,7 @@ use crate::step::{Direction, Hint};
 /// A fat list on `device`: a sorted map from keys of `K` bytes to values of `V` bytes.
 pub type FatList<D, const K: usize, const V: usize> = FatListOf<D, Fixed<K, V>>;
 
-impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+impl<D: Nor, const K: usize, const V: usize, const WITHOUT: u8> FatListOf<D, Fixed<K, V, WITHOUT>> {
     /// Lays out an empty list. What the part held is lost, except the erase counts of blocks of a list.
     ///
     /// Cost: an erase and some 25 words programmed for each erase unit.
@@ -120,7 +120,9 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 }
 
-impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K, V> {
+impl<D: Nor, const K: usize, const V: usize, const WITHOUT: u8> OrderedIndex<K, V>
+    for FatListOf<D, Fixed<K, V, WITHOUT>>
+{
     type Device = D;
 
     fn insert(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {

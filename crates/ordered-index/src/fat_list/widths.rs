@@ -58,6 +58,8 @@ pub trait Widths: Copy + fmt::Debug {
     type IfVaried<T: Copy + Default + fmt::Debug>: IfVaried<T>;
     /// Whether values differ in length.
     const VARIES: bool;
+    /// Tactics that are left out, for experiments only.
+    const WITHOUT: u8 = 0;
 
     /// Bytes of a key.
     fn key_bytes(&self) -> usize;
@@ -95,11 +97,25 @@ pub trait Widths: Copy + fmt::Debug {
 /// A key and its value.
 pub(crate) type EntryOf<W> = (<W as Widths>::Key, <W as Widths>::Value);
 
-/// Keys of `K` bytes and values of `V` bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fixed<const K: usize, const V: usize>;
+/// What a list can be made without, to measure what it is good for: numbers whose sum [`Fixed`] takes. A list that was
+/// made without something can only be mounted without it.
+pub mod without {
+    /// Each level has a fixed number of pointers in an object, instead of a pool for all (section 0.5.1).
+    pub const POOL: u8 = 1;
+    /// An object is split as soon as it would have more than its share of keys (section 0.5.2).
+    pub const DELAYED_SPLITS: u8 = 2;
+    /// An object is merged as soon as it has few keys (section 0.5.3).
+    pub const LAZY_MERGES: u8 = 4;
+    /// Neighbours are merged into a new object only (Figure 11).
+    pub const SHIFTS: u8 = 8;
+}
 
-impl<const K: usize, const V: usize> Widths for Fixed<K, V> {
+/// Keys of `K` bytes and values of `V` bytes. `WITHOUT` is the sum of what an experiment leaves out ([`without`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fixed<const K: usize, const V: usize, const WITHOUT: u8 = 0>;
+
+impl<const K: usize, const V: usize, const WITHOUT: u8> Widths for Fixed<K, V, WITHOUT> {
+    const WITHOUT: u8 = WITHOUT;
     type Key = [u8; K];
     type Value = [u8; V];
     type IfVaried<T: Copy + Default + fmt::Debug> = Nothing;

@@ -50,7 +50,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     /// Writes the pointer of `level` into a draft.
     pub fn draft_pointer(&mut self, draft: &mut Draft<W>, level: u8, column: Column) -> Outcome<(), D> {
         let pool = self.pool(draft.cell, draft.kind, level);
-        let place = if draft.kind == Kind::Head { 0 } else { draft.pointers };
+        let place = if self.is_pooled(draft.kind) { draft.pointers } else { 0 };
         draft.pointers += 1;
         self.medium.program(pool.0.offset(4 * u32::from(place)), &column.encode(level).to_le_bytes())
     }

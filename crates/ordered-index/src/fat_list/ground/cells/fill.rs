@@ -10,7 +10,7 @@ use norn_flash::Nor;
 use super::Cells;
 use super::slots::Survey;
 use crate::fat_list::layout::alignment;
-use crate::fat_list::widths::{IfVaried, Widths};
+use crate::fat_list::widths::{IfVaried, Widths, without};
 
 /// An object is calm while no more than this part of its room is taken by what counts no more.
 const CALM_SHARE: u32 = 3;
@@ -68,6 +68,9 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     /// Whether a further key of this size leaves the reserve.
     pub fn may_grow(&self, survey: &Survey<W>, size: u32) -> bool {
         let has_slot = !W::VARIES || survey.keys() + 1 < self.slots();
+        if W::WITHOUT & without::DELAYED_SPLITS != 0 && survey.keys() >= u32::from(self.layout.settings.keys) {
+            return false;
+        }
         has_slot && survey.load() + size + self.reserve() <= self.capacity()
     }
 

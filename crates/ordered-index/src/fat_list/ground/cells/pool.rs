@@ -9,9 +9,17 @@ use super::Cells;
 use crate::error::Outcome;
 use crate::fat_list::format::{Column, Kind, encode_key_count};
 use crate::fat_list::layout::Cell;
-use crate::fat_list::widths::Widths;
+use crate::fat_list::widths::{Widths, without};
 
 impl<D: Nor, W: Widths> Cells<D, W> {
+    /// Whether the levels of an object share their entries. Those of the head never do.
+    const HAS_POOL: bool = W::WITHOUT & without::POOL == 0;
+
+    /// Whether the levels of an object of this kind share their entries.
+    pub fn is_pooled(&self, kind: Kind) -> bool {
+        Self::HAS_POOL && kind != Kind::Head
+    }
+
     /// Where the entries for `level` begin, and how many there are.
     pub(super) fn pool(&self, cell: Cell, kind: Kind, level: u8) -> (Address, u16) {
         let pool = self.layout.field(cell, self.layout.pool_offset);
@@ -20,7 +28,11 @@ impl<D: Nor, W: Widths> Cells<D, W> {
                 let entries = self.layout.head_section();
                 (pool.offset(u32::from(level) * u32::from(entries) * 4), entries)
             }
-            _ => (pool, u16::from(self.layout.settings.pool)),
+            _ if Self::HAS_POOL => (pool, u16::from(self.layout.settings.pool)),
+            _ => {
+                let entries = u16::from(self.layout.settings.pool / self.layout.settings.levels);
+                (pool.offset(u32::from(level) * u32::from(entries) * 4), entries)
+            }
         }
     }
 
