@@ -55,7 +55,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// `NoFields` for no elements, `ZeroWidth`, `TooLarge` for elements that no unit can hold, `HeaderTooLarge`;
     /// `NoReferences` where there are not so many free ones in a row; the store's, `Full` among them.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
-        self.expect_running()?;
+        self.expect_creation()?;
         if self.is_split(count, width, header) {
             return self.create_split(count, width, header);
         }

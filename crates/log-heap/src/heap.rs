@@ -247,7 +247,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
 
     /// Creates an object or a small array.
     pub(crate) fn create_as(&mut self, layout: Layout<'_>, class: Class) -> Result<Ref, CreateError<D::Error>> {
-        self.expect_running()?;
+        self.expect_creation()?;
         let header = Header { class, ..self.header_of(&layout)? };
         let (slot, generation) = self.find_slot()?;
         self.write_new(Header { index: slot, generation, ..header }, layout)?;
@@ -321,7 +321,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn delete(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         if sector.header.class == Class::Split {
             return self.delete_split(sector);
@@ -342,7 +342,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let mut from = after.map_or(0, |reference| u32::from(reference.slot()) + 1);
         while let Some(sector) = self.next_sector(from)? {
             let Header { index, generation, .. } = sector.header;
@@ -369,7 +369,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         let header_bytes = self.reclamation.objects.parts(&sector)?.header.width as usize;
         let (kind, count, data_bytes) = match sector.header.class {
@@ -392,7 +392,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn sector_info(&mut self, reference: Ref) -> Result<SectorInfo, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         let is_split = sector.header.class == Class::Split;
         let sections = if is_split { self.reclamation.shape(&sector)?.sections() } else { 0 };
@@ -407,7 +407,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`; the store's.
     pub fn field_width(&mut self, reference: Ref, index: usize) -> Result<usize, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         Ok(self.field(&sector, index)?.1.width as usize)
     }
@@ -419,7 +419,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn get_field(&mut self, reference: Ref, index: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         self.get(&sector, index, buffer)
     }
@@ -445,7 +445,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         self.set(sector, index, value)
     }
@@ -485,7 +485,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`; `WrongWidth` when `values` ends within a field; the store's.
     pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         if values.is_empty() {
             self.field(&sector, first)?;
@@ -516,7 +516,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn read_header(&mut self, reference: Ref, buffer: &mut [u8]) -> Result<usize, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         let header = self.reclamation.objects.parts(&sector)?.header;
         self.reclamation.objects.read_header(&sector, header, buffer)?;
@@ -530,7 +530,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `HeaderTooLarge`; the store's, `Full` where the object grows and there is no room for it.
     pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         self.find(reference)?;
         self.replace_header(reference.slot(), header)
     }
@@ -618,6 +618,18 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     pub(crate) fn find_again(&mut self, sector: Sector) -> Result<Sector, AccessError<D::Error>> {
         let Header { index, generation, .. } = sector.header;
         self.sector_in(index)?.ok_or(AccessError::Stale(Ref::new(index, generation)))
+    }
+
+    /// Refuses an access while the heap is halted or the transaction aborted.
+    pub(crate) fn expect_access(&self) -> Result<(), AccessError<D::Error>> {
+        self.expect_running()?;
+        if self.log().notes.is_aborted { Err(AccessError::TransactionAborted) } else { Ok(()) }
+    }
+
+    /// Refuses a creation then.
+    pub(crate) fn expect_creation(&self) -> Result<(), CreateError<D::Error>> {
+        self.expect_running()?;
+        if self.log().notes.is_aborted { Err(CreateError::TransactionAborted) } else { Ok(()) }
     }
 
     pub(crate) fn expect_running(&self) -> Result<(), StoreError<D::Error>> {

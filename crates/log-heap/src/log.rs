@@ -121,6 +121,8 @@ pub(crate) struct Note {
 pub(crate) struct Notes {
     /// Whether a transaction is open.
     pub(crate) is_open: bool,
+    /// Whether it can only be undone: a call has failed halfway.
+    pub(crate) is_aborted: bool,
     /// Notes that this log has of it.
     pub(crate) here: u16,
     /// Other units that have notes.
@@ -142,6 +144,7 @@ pub(crate) struct Notes {
 impl Notes {
     const NONE: Notes = Notes {
         is_open: false,
+        is_aborted: false,
         here: 0,
         units: 0,
         is_moved: false,
