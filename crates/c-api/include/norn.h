@@ -981,7 +981,7 @@ int norn_heap_visit_roots(struct norn_heap *heap, norn_root_visitor visit, void 
 // A loss of power undoes it. Transactions do not nest.
 //
 // A call that fails within it has no effect, and the transaction goes on. But where a range of elements fails halfway,
-// for want of room or by the device, it is aborted: then every call of the heap returns `NORN_ERROR_ABORTED`, the commit
+// it is aborted: then every call that changes or reads the heap's contents returns `NORN_ERROR_ABORTED`, the commit
 // too, and nothing of it counts, until `norn_heap_abort` is called.
 //
 // Cost: none.

@@ -25,6 +25,7 @@ use crate::log::{Intent, Note};
 use crate::notes::Walk;
 use crate::object::{Sector, Source};
 use crate::reclaim::{Leftover, Reclamation};
+use crate::slots::FreeSlots;
 use crate::space::Reason;
 use crate::units::{Role, UnitRows};
 
@@ -82,7 +83,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     pub fn abort(&mut self) -> Result<(), TransactionError<D::Error>> {
         self.expect_open()?;
         self.abort_later();
-        self.forget_free_slots();
+        self.slots = FreeSlots::UNKNOWN;
         self.reclamation().undo()?;
         let leftover = &mut self.reclamation().leftover;
         *leftover = Leftover { now: leftover.now || leftover.if_undone, ..Leftover::default() };
