@@ -251,7 +251,7 @@ enum norn_error {
     NORN_ERROR_TRANSACTION_OPEN = -25,
     // No transaction is open.
     NORN_ERROR_NO_TRANSACTION = -26,
-    // An earlier failure has undone the transaction: call `norn_heap_abort`.
+    // An earlier failure has aborted the transaction, which is still open: call `norn_heap_abort`.
     NORN_ERROR_ABORTED = -27,
     // The transaction is larger than the heap can note, or there are more changes than `limit`.
     NORN_ERROR_TRANSACTION_TOO_LARGE = -28,
@@ -928,7 +928,8 @@ int norn_heap_array_store(struct norn_heap *heap, norn_ref array, uint32_t index
 //
 // Cost: for each section a program unit of the log, its bytes and a map change.
 //
-// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the values end within an element.
+// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the values end within an element. A failure may abort an
+// open transaction.
 int norn_heap_array_write(struct norn_heap *heap, norn_ref array, uint32_t first, const void *values, size_t bytes);
 
 // Gives every element of a range the same value, of `bytes` bytes. Each element changes atomically, the range does
@@ -936,7 +937,8 @@ int norn_heap_array_write(struct norn_heap *heap, norn_ref array, uint32_t first
 //
 // Cost: for each section as `norn_heap_array_write`.
 //
-// Errors: as `norn_heap_array_store`. After `NORN_ERROR_FULL` and the device's errors a part may have been changed.
+// Errors: as `norn_heap_array_store`. After `NORN_ERROR_FULL` and the device's errors a part may have been changed, or
+// an open transaction is aborted.
 int norn_heap_array_fill_non_atomic(struct norn_heap *heap, struct norn_elements to, const void *value, size_t bytes);
 
 // Copies elements to an array from its element `to_first` on: all or none. The arrays may be the same, and the ranges
@@ -944,7 +946,8 @@ int norn_heap_array_fill_non_atomic(struct norn_heap *heap, struct norn_elements
 //
 // Cost: for each section as `norn_heap_array_write`.
 //
-// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the elements differ in width.
+// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the elements differ in width. A failure may abort an open
+// transaction.
 int norn_heap_array_copy(struct norn_heap *heap, struct norn_elements from, norn_ref to, uint32_t to_first);
 
 // Compares elements with those of an array from its element `to_first` on, byte by byte without sign, as `memcmp`
@@ -983,9 +986,13 @@ int norn_heap_visit_roots(struct norn_heap *heap, norn_root_visitor visit, void 
 // Begins a transaction: everything up to `norn_heap_commit` takes effect at once, or not at all. Calls see it before.
 // A loss of power undoes it. Transactions do not nest.
 //
+// A call that fails within it has no effect, and the transaction goes on. But where a range of elements fails halfway,
+// it is aborted: then every call that changes or reads the heap's contents returns `NORN_ERROR_ABORTED`, the commit
+// too, and nothing of it counts, until `norn_heap_abort` is called.
+//
 // Cost: none.
 //
-// Errors: `NORN_ERROR_TRANSACTION_OPEN`.
+// Errors: `NORN_ERROR_TRANSACTION_OPEN`, `NORN_ERROR_ABORTED`.
 int norn_heap_begin(struct norn_heap *heap);
 
 // Makes the changes of the open transaction permanent. If the power goes within it, either they are, or none is.
@@ -993,7 +1000,7 @@ int norn_heap_begin(struct norn_heap *heap);
 // Cost: a program unit of the log, none if there were no changes; reads the notes, and a look-up for each object that
 // was written anew. Where a large array was deleted, as its deletion.
 //
-// Errors: `NORN_ERROR_NO_TRANSACTION`; the device's.
+// Errors: `NORN_ERROR_NO_TRANSACTION`, `NORN_ERROR_ABORTED`; the device's. The transaction is still open then.
 int norn_heap_commit(struct norn_heap *heap);
 
 // Undoes the changes of the open transaction; what it created is gone.

@@ -94,7 +94,8 @@ pub unsafe extern "C" fn norn_heap_array_store(
 ///
 /// Cost: for each section a program unit of the log, its bytes and a map change.
 ///
-/// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the values end within an element.
+/// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the values end within an element. A failure may abort an
+/// open transaction.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_array_write(
     heap: *mut norn_heap,
@@ -112,7 +113,8 @@ pub unsafe extern "C" fn norn_heap_array_write(
 ///
 /// Cost: for each section as `norn_heap_array_write`.
 ///
-/// Errors: as `norn_heap_array_store`. After `NORN_ERROR_FULL` and the device's errors a part may have been changed.
+/// Errors: as `norn_heap_array_store`. After `NORN_ERROR_FULL` and the device's errors a part may have been changed, or
+/// an open transaction is aborted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_array_fill_non_atomic(
     heap: *mut norn_heap,
@@ -129,7 +131,8 @@ pub unsafe extern "C" fn norn_heap_array_fill_non_atomic(
 ///
 /// Cost: for each section as `norn_heap_array_write`.
 ///
-/// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the elements differ in width.
+/// Errors: as `norn_heap_array_store`; `NORN_ERROR_WIDTH` if the elements differ in width. A failure may abort an open
+/// transaction.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_array_copy(
     heap: *mut norn_heap,

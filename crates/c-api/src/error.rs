@@ -71,7 +71,7 @@ pub enum norn_error {
     NORN_ERROR_TRANSACTION_OPEN = -25,
     /// No transaction is open.
     NORN_ERROR_NO_TRANSACTION = -26,
-    /// An earlier failure has undone the transaction: call `norn_heap_abort`.
+    /// An earlier failure has aborted the transaction, which is still open: call `norn_heap_abort`.
     NORN_ERROR_ABORTED = -27,
     /// The transaction is larger than the heap can note, or there are more changes than `limit`.
     NORN_ERROR_TRANSACTION_TOO_LARGE = -28,
@@ -350,7 +350,7 @@ const TEXTS: [&core::ffi::CStr; 46] = [
     c"all references are in use",
     c"a transaction is open",
     c"no transaction is open",
-    c"an earlier failure has undone the transaction: call abort",
+    c"an earlier failure has aborted the transaction: call abort",
     c"the transaction is too large",
     c"no room for the marks of a collection",
     c"the check has found something that must not be there",

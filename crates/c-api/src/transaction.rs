@@ -8,9 +8,13 @@ use crate::heap::norn_heap;
 /// Begins a transaction: everything up to `norn_heap_commit` takes effect at once, or not at all. Calls see it before.
 /// A loss of power undoes it. Transactions do not nest.
 ///
+/// A call that fails within it has no effect, and the transaction goes on. But where a range of elements fails halfway,
+/// it is aborted: then every call that changes or reads the heap's contents returns `NORN_ERROR_ABORTED`, the commit
+/// too, and nothing of it counts, until `norn_heap_abort` is called.
+///
 /// Cost: none.
 ///
-/// Errors: `NORN_ERROR_TRANSACTION_OPEN`.
+/// Errors: `NORN_ERROR_TRANSACTION_OPEN`, `NORN_ERROR_ABORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_begin(heap: *mut norn_heap) -> c_int {
     // SAFETY: the header's rules on pointers.
@@ -22,7 +26,7 @@ pub unsafe extern "C" fn norn_heap_begin(heap: *mut norn_heap) -> c_int {
 /// Cost: a program unit of the log, none if there were no changes; reads the notes, and a look-up for each object that
 /// was written anew. Where a large array was deleted, as its deletion.
 ///
-/// Errors: `NORN_ERROR_NO_TRANSACTION`; the device's.
+/// Errors: `NORN_ERROR_NO_TRANSACTION`, `NORN_ERROR_ABORTED`; the device's. The transaction is still open then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_commit(heap: *mut norn_heap) -> c_int {
     // SAFETY: the header's rules on pointers.

@@ -451,7 +451,14 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> PersistentHeap for HeapIn<D,
     }
 
     fn commit(&mut self) -> Result<(), Failure<Self::Error>> {
-        HeapIn::commit(self).map_err(|error| change(end(error)))
+        match HeapIn::commit(self) {
+            Ok(()) => Ok(()),
+            Err(TransactionError::Store(error)) if !has_no_room(&error) => Err(Failure::Error(error.into())),
+            Err(error) => {
+                HeapIn::abort(self).map_err(|error| Failure::Error(end(error)))?;
+                Err(change(end(error)))
+            }
+        }
     }
 
     fn abort(&mut self) -> Result<(), Self::Error> {

@@ -249,7 +249,7 @@ pub enum TransactionError<E> {
     AlreadyOpen,
     /// None is open.
     NotOpen,
-    /// A failure had aborted it: nothing of it took effect. It is closed now.
+    /// A failure had aborted it: nothing of it takes effect. It is open until it is aborted: call `abort`.
     Aborted,
     /// The store failed.
     Store(StoreError<E>),
@@ -260,7 +260,7 @@ impl<E: fmt::Debug> fmt::Display for TransactionError<E> {
         match self {
             TransactionError::AlreadyOpen => f.write_str("a transaction is open already"),
             TransactionError::NotOpen => f.write_str("no transaction is open"),
-            TransactionError::Aborted => f.write_str("a failure had aborted the transaction"),
+            TransactionError::Aborted => f.write_str("an earlier failure has aborted the transaction: call abort"),
             TransactionError::Store(error) => error.fmt(f),
         }
     }

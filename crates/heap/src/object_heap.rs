@@ -22,8 +22,13 @@ pub const NAME_BYTES_MAX: usize = 32;
 ///
 /// *Errors.* A call that fails has no effect, except where it is said. After `Device` the heap is halted, and every
 /// call returns `Halted` until it is mounted again. After `Corrupted`, [`corruption`](Self::corruption) returns what
-/// was found. Where a call fails within a transaction and it was not its arguments, the transaction may be undone. It
-/// is closed then, or still open: each call of it but [`abort`](Self::abort) returns `TransactionAborted` in that case.
+/// was found.
+///
+/// *Within a transaction* a call that fails has no effect, or has *aborted* the transaction: then nothing of it will
+/// count, and every call but [`abort`](Self::abort), [`in_transaction`](Self::in_transaction) and `corruption` returns
+/// `TransactionAborted`, a [`begin`](Self::begin) or [`commit`](Self::commit) `Aborted`, until `abort` has closed it.
+/// Wrong arguments never abort it. Nothing but a commit that succeeds, an abort that succeeds, and a mount ends a
+/// transaction: so what a caller does before that is never a change of its own.
 pub trait ObjectHeap {
     /// What goes wrong on the device.
     type DeviceError: fmt::Debug;
@@ -178,19 +183,20 @@ pub trait ObjectHeap {
     /// before. A loss of power undoes it.
     ///
     /// # Errors
-    /// `AlreadyOpen`: transactions do not nest. The store's.
+    /// `AlreadyOpen`: transactions do not nest. `Aborted` where an aborted one is still open. The store's.
     fn begin(&mut self) -> Result<(), TransactionError<Self::DeviceError>>;
 
     /// Makes the changes of the open transaction permanent.
     ///
     /// # Errors
-    /// `NotOpen`; `Aborted` where a failure had undone it, and it is closed now; the store's.
+    /// `NotOpen`; `Aborted` where a failure has aborted it; the store's, `TransactionTooLarge` among them: it is still
+    /// open. After `Corrupted` it may be halted; the next mount finds whether it was committed.
     fn commit(&mut self) -> Result<(), TransactionError<Self::DeviceError>>;
 
     /// Undoes the changes of the open transaction; what it created is gone.
     ///
     /// # Errors
-    /// `NotOpen`; the store's.
+    /// `NotOpen`; the store's: it is aborted, and still open.
     fn abort(&mut self) -> Result<(), TransactionError<Self::DeviceError>>;
 
     /// Whether a transaction is open.

@@ -1,6 +1,6 @@
 //! Proves that every engine does what the trait says: random calls, transactions among them, on a heap of each engine
-//! and on a model in plain memory, and calls with every kind of bad argument, which are refused alike and change
-//! nothing.
+//! and on a model in plain memory; calls with every kind of bad argument, which are refused alike and change nothing;
+//! and what is left of a transaction in which a call found no room.
 //!
 //! One test drives all engines by the trait alone; what an engine has beside it, and power cuts, its own tests prove.
 
@@ -158,6 +158,96 @@ fn refuse_accesses<H: ObjectHeap>(engine: &str, heap: &mut H, [object, array, ot
     heap.set_root(b"never set", None).unwrap();
 }
 
+/// A call that sets elements in several sections.
+type SetRange<H> = fn(&mut H, [Elements; 2]) -> Result<(), AccessError<<H as ObjectHeap>::DeviceError>>;
+
+/// A range of an array that finds no room aborts the transaction. It stays open, and refuses every call, until the
+/// caller aborts it: a caller that goes on and commits has committed nothing. Returns how many transactions had changed
+/// something before.
+fn stay_aborted<H: ObjectHeap>(
+    engine: &str,
+    (seed, count): (u64, usize),
+    format: impl Fn(u64) -> H,
+    mount: impl Fn(H) -> H,
+) -> usize {
+    let calls: [(&str, SetRange<H>); 4] = [
+        ("write", |heap, [to, _]| heap.array_write(to.array, 0, &vec![5; 4 * to.count])),
+        ("fill", |heap, [to, _]| heap.array_fill_non_atomic(to, &[5; 4])),
+        ("copy", |heap, [to, from]| heap.array_copy(from, (to.array, 0))),
+        ("copy of each", |heap, [to, from]| heap.array_copy_non_atomic(from, (to.array, 0))),
+    ];
+    let mut changes = 0;
+    for (name, set) in calls {
+        let engine = format!("{engine}, {name}");
+        let mut heap = format(seed);
+        let object = heap.create(Layout::uniform(4, 4)).unwrap();
+        let ranges = [0; 2].map(|_| heap.create_array(count, 4, b"").unwrap());
+        let ranges = ranges.map(|array| Elements { array, first: 0, count });
+        heap.array_fill_non_atomic(ranges[1], &[6; 4]).unwrap();
+        heap.set_root(b"object", Some(object)).unwrap();
+        let filler: Vec<Ref> = std::iter::from_fn(|| heap.create(Layout::uniform(50, 2)).ok()).collect();
+        filler.iter().take(12).for_each(|&reference| heap.delete(reference).unwrap());
+        let before = contents(&mut heap);
+        heap.begin().unwrap();
+        // Where that finds no room, it may have aborted the transaction already.
+        let changed = heap.put_field(object, 0, &[9; 4]).map_err(Failure::from);
+        let refused = (0..9).find_map(|_| set(&mut heap, ranges).err()).map(Failure::from);
+        let expected = if changed.is_ok() || refused == Some(Failure::Full) { Failure::Full } else { Failure::Undone };
+        assert_eq!(refused, Some(expected), "{engine}, seed {seed}");
+        changes += usize::from(changed.is_ok());
+        for _ in 0..2 {
+            refuse_until_aborted(&engine, &mut heap, object, ranges[0].array);
+        }
+        heap.abort().unwrap();
+        assert!(!heap.in_transaction(), "{engine}");
+        assert!(contents(&mut heap) == before, "{engine}: an aborted transaction left something");
+        heap.put_field(object, 1, &[7; 4]).unwrap();
+        let after = contents(&mut heap);
+        assert!(contents(&mut mount(heap)) == after, "{engine}: a call after the abort is not a change of its own");
+    }
+    changes
+}
+
+/// Every call of the trait but an abort, in an aborted transaction.
+fn refuse_until_aborted<H: ObjectHeap>(engine: &str, heap: &mut H, object: Ref, array: Ref) {
+    let all = Elements { array, first: 0, count: 2 };
+    let mut buffer = [0; 4];
+    let created = [heap.create(Layout::uniform(1, 1)), heap.create_array(3, 1, b""), heap.create_array(999, 4, b"")];
+    for created in created {
+        assert!(matches!(created, Err(CreateError::TransactionAborted)), "{engine}: {created:?}");
+    }
+    let calls = [
+        ("delete", heap.delete(object)),
+        ("next_object", heap.next_object(None).map(drop)),
+        ("next_object", heap.next_object(Some(object)).map(drop)),
+        ("info", heap.info(object).map(drop)),
+        ("get_field", heap.get_field(object, 0, &mut buffer)),
+        ("put_field", heap.put_field(object, 0, &buffer)),
+        ("put_fields", heap.put_fields(object, 0, &buffer)),
+        ("array_load", heap.array_load(array, 0, &mut buffer)),
+        ("array_store", heap.array_store(array, 0, &buffer)),
+        ("array_read", heap.array_read(array, 0, &mut buffer)),
+        ("array_write", heap.array_write(array, 0, &buffer)),
+        ("array_fill_non_atomic", heap.array_fill_non_atomic(all, &buffer)),
+        ("array_copy_non_atomic", heap.array_copy_non_atomic(all, (array, 2))),
+        ("array_copy", heap.array_copy(all, (array, 2))),
+        ("array_compare", heap.array_compare(all, (array, 2)).map(drop)),
+        ("read_header", heap.read_header(object, &mut buffer).map(drop)),
+        ("write_header", heap.write_header(object, b"header")),
+        ("set_root", heap.set_root(b"object", None)),
+        ("root", heap.root(b"object").map(drop)),
+        ("visit_roots", heap.visit_roots(|_, _| {})),
+        ("width", heap.width(object, 0).map(drop)),
+    ];
+    for (call, result) in calls {
+        assert!(matches!(result, Err(AccessError::TransactionAborted)), "{engine}: {call}: {result:?}");
+    }
+    for (call, result) in [("begin", heap.begin()), ("commit", heap.commit())] {
+        assert!(matches!(result, Err(TransactionError::Aborted)), "{engine}: {call}: {result:?}");
+    }
+    assert!(heap.in_transaction(), "{engine}: a refused call ended the transaction");
+}
+
 type Log = LogHeap<NorSim, 64>;
 type TinyStore = Heap<NorSim, 64>;
 
@@ -202,4 +292,17 @@ fn bad_input_is_refused_alike_and_changes_nothing() {
     refuse_bad_input("eeprom", &mut eeprom);
     refuse_a_large_object("log", &mut log);
     refuse_a_large_object("tinystore", &mut tinystore);
+}
+
+#[test]
+fn a_transaction_without_room_stays_aborted_until_the_caller_aborts_it() {
+    let mut changes = [0; 3];
+    for seed in 0..2 {
+        changes[0] += stay_aborted("log", (seed, 1800), log_heap, |heap| Log::mount(heap.into_device()).unwrap());
+        changes[1] +=
+            stay_aborted("tinystore", (seed, 1800), tinystore, |heap| TinyStore::mount(heap.into_device()).unwrap());
+    }
+    let small_log = |_| EepromHeap::format(EepromSim::new(catalogue::tinystore_eeprom()), 2 * 1024).unwrap();
+    changes[2] += stay_aborted("eeprom", (0, 900), small_log, |heap| EepromHeap::mount(heap.into_device()).unwrap());
+    assert!(changes.iter().all(|&changes| changes >= 4), "{changes:?}: too few transactions had changed something");
 }

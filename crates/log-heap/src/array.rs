@@ -30,6 +30,7 @@ use crate::log::Intent;
 use crate::map::{SLOTS_BY_TOP, next_generation};
 use crate::object::{Replacement, Sector, Source};
 use crate::reclaim::Reclamation;
+use crate::slots::FreeSlots;
 use crate::space::Reason;
 use crate::units::UnitRows;
 
@@ -55,7 +56,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// `NoFields` for no elements, `ZeroWidth`, `TooLarge` for elements that no unit can hold, `HeaderTooLarge`;
     /// `NoReferences` where there are not so many free ones in a row; the store's, `Full` among them.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
-        self.expect_running()?;
+        self.expect_creation()?;
         if self.is_split(count, width, header) {
             return self.create_split(count, width, header);
         }
@@ -100,7 +101,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         let result = self.build(head, header, shape, Header { class: Class::Section, tail, ..section });
         if let Err(error) = result {
             self.reclamation().leftover.now = true;
-            self.forget_free_slots();
+            self.slots = FreeSlots::UNKNOWN;
             let _ = self.take_away();
             return Err(error);
         }
@@ -174,7 +175,8 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
 
     /// The first of so many free slots in a row without notes, and the generation of its next object.
     fn find_slots(&mut self, count: u32) -> Result<(u16, u16), CreateError<D::Error>> {
-        let (first, _) = self.find_slot()?;
+        self.take_away()?;
+        let (first, _) = self.find_lowest_slot()?;
         let (mut start, mut generation) = (u32::from(first), 0);
         for slot in u32::from(first)..Ref::SLOTS {
             match self.reclamation().objects.map.lookup(Owner::object(slot as u16))? {
@@ -213,14 +215,14 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
             Err(StoreError::Full) => Ok(()),
             Err(error) => Err(error.into()),
         };
-        self.forget_free_slots();
+        self.slots = FreeSlots::UNKNOWN;
         taken
     }
 
     /// Takes away what is left of arrays that are not there.
     pub(crate) fn take_away(&mut self) -> Result<(), StoreError<D::Error>> {
         if self.reclamation().leftover.now {
-            self.forget_free_slots();
+            self.slots = FreeSlots::UNKNOWN;
             self.reclamation().take_away()?;
         }
         Ok(())

@@ -127,7 +127,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         for number in 0..u32::from(spares) {
             let place = self.objects.map.medium().read_place(first.offset(number))?;
             let what = match place {
-                Place::Whole(..) if is_erased => "a place after an erased one",
+                Place::Whole(_) if is_erased => "a place after an erased one",
                 Place::Broken => "a torn place",
                 _ => {
                     is_erased |= place == Place::Erased;

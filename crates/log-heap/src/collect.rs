@@ -21,6 +21,7 @@ use crate::marks::{Mark, Marks, WINDOW};
 use crate::object::Sector;
 use crate::reclaim::{Reclamation, SIBLINGS_MIN};
 use crate::root::RootCursor;
+use crate::slots::FreeSlots;
 use crate::units::{UnitRow, UnitRows};
 
 /// References that were reached last and are kept in RAM.
@@ -128,7 +129,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
             self.delete_unreached(&mut marks, first, &mut collected)?;
             first += WINDOW;
         }
-        self.forget_free_slots();
+        self.slots = FreeSlots::UNKNOWN;
         Ok(collected)
     }
 
@@ -136,7 +137,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     fn make_room_for_marks(&mut self) -> Result<(), StoreError<D::Error>> {
         match self.reclamation().make_room() {
             Err(StoreError::Full) => Ok(()),
-            made => made,
+            made => made.map(|_| ()),
         }
     }
 

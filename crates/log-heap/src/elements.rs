@@ -106,13 +106,12 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have
-    /// been changed; an open transaction is undone.
+    /// been changed; an open transaction may be aborted.
     pub fn array_fill_non_atomic(&mut self, to: Elements, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         let array = self.array(to.array)?;
         expect_width(value.len(), u32::from(array.shape.width))?;
         array.expect(to.first, to.count)?;
-        let filled = self.set_pieces(to, Values::Fill(value));
-        self.undone_on_failure(filled)
+        self.set_pieces(to, Values::Fill(value))
     }
 
     /// Copies elements of `from` to `to`, an array and the index of the first: each atomically, and all of one section
@@ -124,8 +123,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// As `array_fill_non_atomic`; `WrongWidth` where the elements differ in width.
     pub fn array_copy_non_atomic(&mut self, from: Elements, to: (Ref, usize)) -> Result<(), AccessError<D::Error>> {
         let to = self.expect_copy(from, to)?;
-        let copied = self.set_pieces(to, Values::Copy(from));
-        self.undone_on_failure(copied)
+        self.set_pieces(to, Values::Copy(from))
     }
 
     /// Copies elements of `from` to `to`, an array and the index of the first: all of them or none. The arrays may be
@@ -186,28 +184,22 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         Ok(Elements { array: to.0, first: to.1, count: from.count })
     }
 
-    /// Undoes the open transaction where a call within it has failed halfway.
-    fn undone_on_failure(&mut self, done: Result<(), AccessError<D::Error>>) -> Result<(), AccessError<D::Error>> {
-        if done.is_err() && self.in_transaction() && self.expect_running().is_ok() {
-            self.abort().map_err(into_access)?;
-        }
-        done
-    }
-
     /// Sets a range: all of it or nothing.
     fn set_whole(&mut self, to: Elements, values: Values<'_>) -> Result<(), AccessError<D::Error>> {
         let array = self.array(to.array)?;
         let is_one = to.count == 0 || piece(&array, to.first, to.count, 0).count == to.count;
         if is_one || self.in_transaction() {
-            let set = self.set_pieces(to, values);
-            return self.undone_on_failure(set);
+            return self.set_pieces(to, values);
         }
         self.begin().map_err(into_access)?;
-        let set = self.set_pieces(to, values);
-        self.undone_on_failure(set)?;
-        self.commit().map_err(into_access)
+        let set = self.set_pieces(to, values).and_then(|()| self.commit().map_err(into_access));
+        if set.is_err() && self.in_transaction() && self.expect_running().is_ok() {
+            self.abort().map_err(into_access)?;
+        }
+        set
     }
 
+    /// Sets a range, piece by piece. Where a later one fails within a transaction, that is aborted.
     fn set_pieces(&mut self, to: Elements, values: Values<'_>) -> Result<(), AccessError<D::Error>> {
         let array = self.array(to.array)?;
         // Upwards, unless that would overwrite what is still to be read.
@@ -224,7 +216,11 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
                 start += piece.count;
                 piece
             };
-            self.set_piece(to.array, piece, values)?;
+            let set = self.set_piece(to.array, piece, values);
+            if set.is_err() && piece.count < to.count {
+                self.abort_later();
+            }
+            set?;
         }
         Ok(())
     }
@@ -271,7 +267,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     }
 
     fn array(&mut self, reference: Ref) -> Result<Array, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         let shape = match sector.header.class {
             Class::Split => self.reclamation().shape(&sector)?,

@@ -246,7 +246,11 @@ impl Geometry {
 
     /// Places of a delta of `width` bytes.
     pub const fn delta_places(&self, width: u32) -> u32 {
-        1 + width.saturating_sub(self.first_value_bytes()).div_ceil(self.next_value_bytes())
+        // Most fields take one: no division.
+        match width.saturating_sub(self.first_value_bytes()) {
+            0 => 1,
+            more => 1 + more.div_ceil(self.next_value_bytes()),
+        }
     }
 
     fn signature(&self) -> u32 {
@@ -494,14 +498,11 @@ fn header_zeros(bytes: &[u8; HEADER_BYTES as usize]) -> u8 {
 pub(crate) enum Place {
     /// All ones: not yet programmed, once what was in doubt at the mount has been settled.
     Erased,
-    /// What was programmed: 27 bits, and the bytes after them.
-    Whole(u32, [u8; PLACE_BYTES_MAX]),
+    /// What was programmed: 27 bits. Bytes may follow them.
+    Whole(u32),
     /// A torn program, or damage.
     Broken,
 }
-
-/// Bytes of the largest place beside its content.
-pub(crate) const PLACE_BYTES_MAX: usize = GRANULE_BYTES_MAX - 5;
 
 impl Place {
     /// A granule that holds `content` and `bytes`, as far as a granule of its size has room for them.
@@ -521,27 +522,33 @@ impl Place {
 
     /// What the granule `bytes` holds.
     pub(crate) fn decode(bytes: &[u8]) -> Place {
-        let mut rest = [0xFF; PLACE_BYTES_MAX];
-        if bytes.iter().all(|&byte| byte == 0xFF) {
-            return Place::Erased;
+        match *bytes {
+            [a, b, c, d] => Place::decode_word(u32::from_le_bytes([a, b, c, d])),
+            _ if bytes.iter().all(|&byte| byte == 0xFF) => Place::Erased,
+            [check, a, b, c, d, ..] if check == zeros(&bytes[1..]) => {
+                Place::Whole(u32::from_le_bytes([a, b, c, d]) & CONTENT_MASK)
+            }
+            _ => Place::Broken,
         }
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        if bytes.len() == 4 {
-            let content = word(0) >> 5;
-            let whole = word(0) & 0x1F == CONTENT_BITS - content.count_ones();
-            return if whole { Place::Whole(content, rest) } else { Place::Broken };
+    }
+
+    /// What a granule of four bytes holds.
+    pub(crate) const fn decode_word(word: u32) -> Place {
+        let content = word >> 5;
+        match word & 0x1F {
+            _ if word == u32::MAX => Place::Erased,
+            zeros if zeros == CONTENT_BITS - content.count_ones() => Place::Whole(content),
+            _ => Place::Broken,
         }
-        if bytes[0] != zeros(&bytes[1..]) {
-            return Place::Broken;
-        }
-        rest[..bytes.len() - 5].copy_from_slice(&bytes[5..]);
-        Place::Whole(word(1) & CONTENT_MASK, rest)
     }
 }
 
 fn zeros(bytes: &[u8]) -> u8 {
     bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>() as u8
 }
+
+/// Where the child is in the content of a change; below is the entry.
+pub(crate) const DIGIT_SHIFT: u32 = 23;
 
 /// A change of a map node's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -554,11 +561,11 @@ pub(crate) struct Change {
 
 impl Change {
     pub(crate) fn to_content(self) -> u32 {
-        self.digit << 23 | self.entry.to_bits()
+        self.digit << DIGIT_SHIFT | self.entry.to_bits()
     }
 
     pub(crate) fn from_content(content: u32) -> Change {
-        Change { digit: content >> 23, entry: Entry::from_bits(content) }
+        Change { digit: content >> DIGIT_SHIFT, entry: Entry::from_bits(content) }
     }
 }
 
@@ -597,19 +604,25 @@ impl DeltaPart {
         Place::encode(granule_bytes, kind | u32::from_le_bytes(low), rest)
     }
 
-    /// What the content and bytes of a place are, with the value's bytes.
-    pub(crate) fn decode(content: u32, rest: &[u8; PLACE_BYTES_MAX]) -> Option<(DeltaPart, [u8; GRANULE_BYTES_MAX])> {
-        let (part, in_content) = match content >> 24 {
-            FIRST => (DeltaPart::First((content >> 16) as u8), 2),
-            NEXT => (DeltaPart::Next, 3),
-            SEAL => (DeltaPart::Seal((content >> 16) as u8), 2),
-            VOID => (DeltaPart::Void((content >> 16) as u8), 2),
+    /// What the content of a place is.
+    pub(crate) const fn decode(content: u32) -> Option<DeltaPart> {
+        Some(match content >> 24 {
+            FIRST => DeltaPart::First((content >> 16) as u8),
+            NEXT => DeltaPart::Next,
+            SEAL => DeltaPart::Seal((content >> 16) as u8),
+            VOID => DeltaPart::Void((content >> 16) as u8),
             _ => return None,
-        };
-        let mut value = [0xFF; GRANULE_BYTES_MAX];
-        value[..in_content].copy_from_slice(&content.to_le_bytes()[..in_content]);
-        value[in_content..in_content + PLACE_BYTES_MAX].copy_from_slice(rest);
-        Some((part, value))
+        })
+    }
+
+    /// Copies the bytes of a value that a granule with this content holds, as many as `value` has room for.
+    pub(crate) fn copy_value(self, content: u32, granule: &[u8], value: &mut [u8]) {
+        let in_content = if self == DeltaPart::Next { 3 } else { 2 };
+        let (first, rest) = value.split_at_mut(value.len().min(in_content));
+        first.copy_from_slice(&content.to_le_bytes()[..first.len()]);
+        if !rest.is_empty() {
+            rest.copy_from_slice(&granule[5..5 + rest.len()]);
+        }
     }
 }
 

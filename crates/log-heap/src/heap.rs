@@ -13,10 +13,11 @@ use crate::format::{
     Class, DIRECTORY, Entry, ErrorDetection, HEADED_AT, HEADER_BYTES, Header, Owner, SectorKind, Stream,
 };
 use crate::log::{Intent, Log};
-use crate::map::{Map, next_generation};
+use crate::map::Map;
 use crate::medium::Medium;
 use crate::object::{Extent, Replacement, Sector, Source, TailRoom};
 use crate::reclaim::Reclamation;
+use crate::slots::FreeSlots;
 use crate::space::Reason;
 use crate::units::{UnitRow, UnitRows};
 
@@ -30,8 +31,7 @@ use crate::units::{UnitRow, UnitRows};
 #[derive(Clone, Debug)]
 pub struct LogHeapIn<D, M, L = ()> {
     reclamation: Reclamation<D, M, L>,
-    /// No slot below this one is free.
-    slot_hint: u32,
+    pub(crate) slots: FreeSlots,
 }
 
 // The state of a heap on 64 units, beside the device, on a processor of 32 bits.
@@ -110,7 +110,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// As [`unmounted_in`](LogHeapIn::unmounted_in), with a listener that is notified of pointers that end.
     pub const fn unmounted_with_in(device: D, rows: M, listener: L) -> Self {
-        LogHeapIn { reclamation: Reclamation::new(Medium::unstarted(device), rows, listener), slot_hint: SLOT_FIRST }
+        let reclamation = Reclamation::new(Medium::unstarted(device), rows, listener);
+        LogHeapIn { reclamation, slots: FreeSlots::UNKNOWN }
     }
 
     /// As [`format_with_in`](LogHeapIn::format_with_in), in place.
@@ -118,7 +119,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// As [`format_in`](LogHeapIn::format_in).
     pub fn reformat(&mut self, detection: ErrorDetection) -> Result<(), MountError<D::Error>> {
-        self.slot_hint = SLOT_FIRST;
+        self.slots = FreeSlots::UNKNOWN;
         self.reclamation.format(detection)
     }
 
@@ -127,7 +128,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// As `mount`.
     pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
-        self.slot_hint = SLOT_FIRST;
+        self.slots = FreeSlots::UNKNOWN;
         self.reclamation.mount()
     }
 
@@ -163,16 +164,6 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
 
     pub(crate) const fn map(&self) -> &Map<D, M, L> {
         &self.reclamation.objects.map
-    }
-
-    /// Looks for free slots from the first one on the next time.
-    pub(crate) fn forget_free_slots(&mut self) {
-        self.slot_hint = SLOT_FIRST;
-    }
-
-    /// Looks for a free slot from this one on the next time.
-    pub(crate) fn look_for_slots_from(&mut self, slot: u32) {
-        self.slot_hint = slot;
     }
 
     pub(crate) fn reclamation(&mut self) -> &mut Reclamation<D, M, L> {
@@ -237,7 +228,8 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
 
     /// Creates an object whose fields are zero.
     ///
-    /// Cost: a look-up for each slot that is tried, the object's granules and a map change.
+    /// Cost: a look-up, the object's granules and a map change; where the slot that was freed last is in use again, for
+    /// each sixteen slots from the lowest that may be free also a node.
     ///
     /// # Errors
     /// What about the layout is wrong; `NoReferences`; the store's.
@@ -247,11 +239,11 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
 
     /// Creates an object or a small array.
     pub(crate) fn create_as(&mut self, layout: Layout<'_>, class: Class) -> Result<Ref, CreateError<D::Error>> {
-        self.expect_running()?;
+        self.expect_creation()?;
         let header = Header { class, ..self.header_of(&layout)? };
         let (slot, generation) = self.find_slot()?;
         self.write_new(Header { index: slot, generation, ..header }, layout)?;
-        self.slot_hint = u32::from(slot) + 1;
+        self.slots.take(slot);
         Ok(Ref::new(slot, generation))
     }
 
@@ -303,14 +295,12 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// A slot that leads nowhere, and the generation of its next object.
     pub(crate) fn find_slot(&mut self) -> Result<(u16, u16), CreateError<D::Error>> {
         self.take_away()?;
-        for slot in self.slot_hint..Ref::SLOTS {
-            if let Entry::Nowhere(last) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
-                self.slot_hint = slot;
-                return Ok((slot as u16, next_generation(last)));
-            }
-        }
-        self.slot_hint = Ref::SLOTS;
-        Err(CreateError::NoReferences)
+        self.slots.find(&mut self.reclamation.objects.map)?.ok_or(CreateError::NoReferences)
+    }
+
+    /// The lowest slot that leads nowhere, and the generation of its next object.
+    pub(crate) fn find_lowest_slot(&mut self) -> Result<(u16, u16), CreateError<D::Error>> {
+        self.slots.find_lowest(&mut self.reclamation.objects.map)?.ok_or(CreateError::NoReferences)
     }
 
     /// Deletes an object or an array.
@@ -321,17 +311,16 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn delete(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         if sector.header.class == Class::Split {
             return self.delete_split(sector);
         }
-        self.reclamation.make_room()?;
-        let sector = self.find(reference)?;
+        let sector = if self.reclamation.make_room()? { self.find_again(sector)? } else { sector };
         let owner = Owner::object(reference.slot());
         let old = self.reclamation.intend_replacement(owner, Ok(sector))?;
         self.reclamation.lead_to(owner, Entry::Nowhere(reference.generation()), old)?;
-        self.slot_hint = self.slot_hint.min(u32::from(reference.slot()));
+        self.slots.free(reference.slot());
         Ok(())
     }
 
@@ -342,7 +331,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let mut from = after.map_or(0, |reference| u32::from(reference.slot()) + 1);
         while let Some(sector) = self.next_sector(from)? {
             let Header { index, generation, .. } = sector.header;
@@ -369,7 +358,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         let header_bytes = self.reclamation.objects.parts(&sector)?.header.width as usize;
         let (kind, count, data_bytes) = match sector.header.class {
@@ -392,7 +381,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn sector_info(&mut self, reference: Ref) -> Result<SectorInfo, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         let is_split = sector.header.class == Class::Split;
         let sections = if is_split { self.reclamation.shape(&sector)?.sections() } else { 0 };
@@ -407,7 +396,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`; the store's.
     pub fn field_width(&mut self, reference: Ref, index: usize) -> Result<usize, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         Ok(self.field(&sector, index)?.1.width as usize)
     }
@@ -419,7 +408,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn get_field(&mut self, reference: Ref, index: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         self.get(&sector, index, buffer)
     }
@@ -445,18 +434,16 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
     pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         self.set(sector, index, value)
     }
 
     /// Sets a field or an element of what is in a sector.
     pub(crate) fn set(&mut self, sector: Sector, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
-        let (_, extent) = self.field(&sector, index)?;
-        expect_width(value.len(), extent.width)?;
-        self.reclamation.make_room()?;
-        let sector = self.find_again(sector)?;
         let (field, extent) = self.field(&sector, index)?;
+        expect_width(value.len(), extent.width)?;
+        let sector = if self.reclamation.make_room()? { self.find_again(sector)? } else { sector };
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         let room = self.reclamation.objects.room(&sector, used, extent.width)?;
         let is_open = self.in_transaction();
@@ -485,7 +472,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `OutOfRange`; `WrongWidth` when `values` ends within a field; the store's.
     pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find_object(reference)?;
         if values.is_empty() {
             self.field(&sector, first)?;
@@ -502,8 +489,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         values: &[u8],
     ) -> Result<(), AccessError<D::Error>> {
         let extent = self.extent_of(&sector, first, values.len() as u32)?;
-        self.reclamation.make_room()?;
-        let sector = self.find_again(sector)?;
+        let sector = if self.reclamation.make_room()? { self.find_again(sector)? } else { sector };
         let sector = self.make_room_to_replace(sector)?;
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         self.replace(sector, Reason::Replaced(used), Replacement { at: extent.at, bytes: values })
@@ -516,7 +502,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn read_header(&mut self, reference: Ref, buffer: &mut [u8]) -> Result<usize, AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         let sector = self.find(reference)?;
         let header = self.reclamation.objects.parts(&sector)?.header;
         self.reclamation.objects.read_header(&sector, header, buffer)?;
@@ -530,7 +516,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// `Stale`, `HeaderTooLarge`; the store's, `Full` where the object grows and there is no room for it.
     pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         self.find(reference)?;
         self.replace_header(reference.slot(), header)
     }
@@ -542,12 +528,11 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
         let more = header.bare_granules(&geometry).saturating_sub(sector.header.bare_granules(&geometry));
         let more = if self.in_transaction() { header.bare_granules(&geometry) } else { more };
-        match more {
+        let is_moved = match more {
             0 => self.reclamation.make_room()?,
             more => self.reclamation.make_room_for(more + geometry.node_granules())?,
-        }
-        // Reclamation may have moved it.
-        let Some(sector) = self.sector_in(slot)? else { return Ok(()) };
+        };
+        let sector = if is_moved { self.find_again(sector)? } else { sector };
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         let tail = self.reclamation.tail_of(&header, Reason::Replaced(used));
         let (header, source) = (Header { tail, ..header }, Source::Reheaded(sector, bytes));
@@ -610,14 +595,26 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
             return Ok(sector);
         }
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
-        self.reclamation.make_room_for(sector.header.bare_granules(&geometry) + geometry.node_granules())?;
-        self.find_again(sector)
+        let needed = sector.header.bare_granules(&geometry) + geometry.node_granules();
+        if self.reclamation.make_room_for(needed)? { self.find_again(sector) } else { Ok(sector) }
     }
 
     /// Where the owner of a sector is after reclamation.
     pub(crate) fn find_again(&mut self, sector: Sector) -> Result<Sector, AccessError<D::Error>> {
         let Header { index, generation, .. } = sector.header;
         self.sector_in(index)?.ok_or(AccessError::Stale(Ref::new(index, generation)))
+    }
+
+    /// Refuses an access while the heap is halted or the transaction aborted.
+    pub(crate) fn expect_access(&self) -> Result<(), AccessError<D::Error>> {
+        self.expect_running()?;
+        if self.log().notes.is_aborted { Err(AccessError::TransactionAborted) } else { Ok(()) }
+    }
+
+    /// Refuses a creation then.
+    pub(crate) fn expect_creation(&self) -> Result<(), CreateError<D::Error>> {
+        self.expect_running()?;
+        if self.log().notes.is_aborted { Err(CreateError::TransactionAborted) } else { Ok(()) }
     }
 
     pub(crate) fn expect_running(&self) -> Result<(), StoreError<D::Error>> {
@@ -688,8 +685,6 @@ fn content_bytes(layout: &Layout<'_>) -> u32 {
     layout.data_bytes() + table + header
 }
 
-/// The first slot of objects; the one before is that of the first directory of roots.
-const SLOT_FIRST: u32 = 1;
 /// Bytes of the largest header.
 pub(crate) const HEADER_MAX: usize = 255;
 

@@ -48,7 +48,7 @@ impl LogPlace {
         match Place::decode(granule) {
             Place::Erased => LogPlace::Erased,
             Place::Broken => LogPlace::Broken,
-            Place::Whole(content, _) => Record::from_content(content).map_or(LogPlace::Broken, |record| {
+            Place::Whole(content) => Record::from_content(content).map_or(LogPlace::Broken, |record| {
                 LogPlace::Record(LogRecord { record, granule_bytes: granule.len() as u32 })
             }),
         }

@@ -57,6 +57,7 @@ mod reclaim;
 mod recognition;
 mod root;
 mod shape;
+mod slots;
 mod space;
 mod tail;
 mod transaction;

@@ -121,6 +121,8 @@ pub(crate) struct Note {
 pub(crate) struct Notes {
     /// Whether a transaction is open.
     pub(crate) is_open: bool,
+    /// Whether it can only be undone: a call has failed halfway.
+    pub(crate) is_aborted: bool,
     /// Notes that this log has of it.
     pub(crate) here: u16,
     /// Other units that have notes.
@@ -142,6 +144,7 @@ pub(crate) struct Notes {
 impl Notes {
     const NONE: Notes = Notes {
         is_open: false,
+        is_aborted: false,
         here: 0,
         units: 0,
         is_moved: false,
@@ -493,7 +496,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             match self.units.medium.read_place(at)? {
                 Place::Erased => break,
                 Place::Broken => first = first.or(Some(at)),
-                Place::Whole(content, _) => {
+                Place::Whole(content) => {
                     is_used |= has_end;
                     has_end |= Record::from_content(content) == Some(Record::End);
                     is_followed |= first.is_some();
@@ -541,7 +544,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         (replayed.notes.start, replayed.notes.end) = (first, first);
         for at in geometry.head()..geometry.unit_granules {
             let at = geometry.start(unit).offset(at);
-            let Place::Whole(content, _) = self.units.medium.read_place(at)? else { break };
+            let Place::Whole(content) = self.units.medium.read_place(at)? else { break };
             let record = Record::from_content(content);
             replayed.is_quiet = record == Some(Record::Quiet);
             if let Some(record) = record {

@@ -17,8 +17,8 @@ use norn_flash::Nor;
 use norn_heap::{Listener, Ref, StoreError};
 
 use crate::format::{
-    CHECK_BYTES, Change, Class, Crc, DIRECTORY, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES,
-    Header, LEVELS_MAX, NEVER, Owner, Place, SectorKind, Stream,
+    CHECK_BYTES, Change, Class, Crc, DIGIT_SHIFT, DIRECTORY, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule,
+    HEADER_BYTES, Header, LEVELS_MAX, NEVER, Owner, Place, SectorKind, Stream,
 };
 use crate::log::{Doubt, Intent};
 use crate::medium::Medium;
@@ -167,11 +167,13 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
     /// Checks that a spare place which does not read as whole is one that a cut may have torn: the last one of a node
     /// on the path that is in doubt.
     fn expect_torn(&mut self, at: Granule, number: u32, spares: Spares) -> Result<(), StoreError<D::Error>> {
-        let geometry = self.space.log.units.geometry();
-        let is_last = number + 1 >= u32::from(geometry.spares());
-        if geometry.detects() && (spares == Spares::Settled || !is_last && self.spare(at, number + 1)? != Place::Erased)
-        {
-            let first = at.offset(geometry.node_granules() - u32::from(geometry.spares()));
+        if !self.space.log.units.geometry().detects() {
+            return Ok(());
+        }
+        let (first, count) = self.spares(at);
+        let is_last = number + 1 >= count;
+        let next = first.offset(number + 1);
+        if spares == Spares::Settled || !is_last && self.medium().read_place(next)? != Place::Erased {
             return Err(self.medium().corrupted(first.offset(number), "a damaged change of a map node"));
         }
         Ok(())
@@ -230,6 +232,27 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
         Ok(None)
     }
 
+    /// The first slot from `from` on that leads nowhere, and the generation of what was there last.
+    ///
+    /// Cost: a look-up; for each sixteen slots after it the look-up of their leaf, and all of that.
+    pub(crate) fn free_slot(&mut self, from: u16) -> Result<Option<(u16, u16)>, StoreError<D::Error>> {
+        if let Entry::Nowhere(last) = self.lookup(Owner::object(from))? {
+            return Ok(Some((from, last)));
+        }
+        let mut slot = u32::from(from) + 1;
+        while slot < Ref::SLOTS {
+            let leaf = Owner::object(slot as u16).ancestor(1);
+            let Entry::At(node) = self.lookup(leaf)? else { return Ok(Some((slot as u16, NEVER))) };
+            for entry in &self.node(node, leaf)?.entries[(slot % FANOUT) as usize..] {
+                if let Entry::Nowhere(last) = *entry {
+                    return Ok(Some((slot as u16, last)));
+                }
+                slot += 1;
+            }
+        }
+        Ok(None)
+    }
+
     /// Slots from this one on that are known to lead nowhere; 0 if it leads to a sector.
     fn empty_from(&mut self, slot: u32) -> Result<u32, StoreError<D::Error>> {
         for level in (0..self.top).rev() {
@@ -258,15 +281,12 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
         let digit = u32::from(child.index) % FANOUT;
         let mut bytes = [0; 4];
         self.medium().read(node, HEADER_BYTES + digit * ENTRY_BYTES, &mut bytes[..ENTRY_BYTES as usize])?;
-        let mut entry = Entry::from_bits(u32::from_le_bytes(bytes));
-        for number in 0..u32::from(self.space.log.units.geometry().spares()) {
-            match self.spare(node, number)? {
-                Place::Whole(content, _) => {
-                    let change = Change::from_content(content);
-                    if change.digit == digit {
-                        entry = change.entry;
-                    }
-                }
+        let mut bits = u32::from_le_bytes(bytes);
+        let (first, spares_count) = self.spares(node);
+        for number in 0..spares_count {
+            match self.medium().read_place(first.offset(number))? {
+                Place::Whole(content) if content >> DIGIT_SHIFT == digit => bits = content,
+                Place::Whole(_) => {}
                 Place::Erased => break,
                 Place::Broken => {
                     self.expect_torn(node, number, spares)?;
@@ -274,7 +294,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
                 }
             }
         }
-        self.expect_inside(node, entry)
+        self.expect_inside(node, Entry::from_bits(bits))
     }
 
     /// What the log says of an owner on the path that is in doubt.
@@ -284,10 +304,11 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
         is_on_path(owner, doubt.top, child).then(|| doubt.path[usize::from(child.level)])
     }
 
-    fn spare(&mut self, node: Granule, number: u32) -> Result<Place, StoreError<D::Error>> {
+    /// The first of a node's spare places, and their number.
+    fn spares(&self, node: Granule) -> (Granule, u32) {
         let geometry = self.space.log.units.geometry();
-        let first = node.offset(geometry.node_granules() - u32::from(geometry.spares()));
-        self.medium().read_place(first.offset(number))
+        let spares = u32::from(geometry.spares());
+        (node.offset(geometry.node_granules() - spares), spares)
     }
 
     /// All of a node.
@@ -299,10 +320,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
         for (entry, bytes) in read.entries.iter_mut().zip(bytes.chunks_exact(ENTRY_BYTES as usize)) {
             *entry = Entry::from_bits(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]));
         }
-        let spares = u32::from(self.space.log.units.geometry().spares());
+        let (first, spares) = self.spares(node);
         while read.used < spares {
-            match self.spare(node, read.used)? {
-                Place::Whole(content, _) => {
+            match self.medium().read_place(first.offset(read.used))? {
+                Place::Whole(content) => {
                     let change = Change::from_content(content);
                     read.entries[change.digit as usize] = change.entry;
                 }
@@ -399,9 +420,8 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
     }
 
     fn program_change(&mut self, node: Granule, number: u32, change: Change) -> Result<(), StoreError<D::Error>> {
-        let geometry = self.space.log.units.geometry();
-        let first = node.offset(geometry.node_granules() - u32::from(geometry.spares()));
-        let place = Place::encode(geometry.granule_bytes, change.to_content(), &[]);
+        let (first, _) = self.spares(node);
+        let place = Place::encode(self.space.log.units.geometry().granule_bytes, change.to_content(), &[]);
         self.medium().program_place(first.offset(number), &place)
     }
 

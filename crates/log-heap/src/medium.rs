@@ -86,7 +86,21 @@ impl<D: Nor> Medium<D> {
 
     /// Reads a granule that stands for itself.
     pub(crate) fn read_place(&mut self, granule: Granule) -> Result<Place, StoreError<D::Error>> {
-        let mut bytes = [0; GRANULE_BYTES_MAX];
+        if self.geometry.granule_bytes > 4 {
+            return self.read_place_into(granule, &mut [0; GRANULE_BYTES_MAX]);
+        }
+        let mut word = [0; 4];
+        self.read(granule, 0, &mut word)?;
+        Ok(Place::decode_word(u32::from_le_bytes(word)))
+    }
+
+    /// The same, with its bytes.
+    #[inline(never)]
+    pub(crate) fn read_place_into(
+        &mut self,
+        granule: Granule,
+        bytes: &mut [u8; GRANULE_BYTES_MAX],
+    ) -> Result<Place, StoreError<D::Error>> {
         let bytes = &mut bytes[..self.geometry.granule_bytes as usize];
         self.read(granule, 0, bytes)?;
         Ok(Place::decode(bytes))

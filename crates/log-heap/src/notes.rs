@@ -167,7 +167,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
 
     fn record(&mut self, at: Granule) -> Result<Option<Record>, StoreError<D::Error>> {
         Ok(match self.units.medium.read_place(at)? {
-            Place::Whole(content, _) => Record::from_content(content),
+            Place::Whole(content) => Record::from_content(content),
             Place::Broken if self.units.geometry().detects() => {
                 return Err(self.units.medium.corrupted(at, "a damaged record of the log"));
             }

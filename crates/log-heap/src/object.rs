@@ -25,8 +25,7 @@ use norn_flash::Nor;
 use norn_heap::{Layout, Listener, StoreError, Widths};
 
 use crate::format::{
-    Crc, DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, PLACE_BYTES_MAX, Place,
-    SectorKind, Stream,
+    Crc, DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, Place, SectorKind, Stream,
 };
 use crate::log_record::Tails;
 use crate::map::{Map, put_check};
@@ -162,6 +161,16 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
         Ok(extent)
     }
 
+    /// The width of a field.
+    ///
+    /// Reads as [`extent`](Self::extent).
+    fn width(&mut self, sector: &Sector, field: u8) -> Result<u32, StoreError<D::Error>> {
+        match sector.header.kind {
+            SectorKind::Uniform => Ok(u32::from(sector.header.width)),
+            _ => Ok(self.extent(sector, field)?.width),
+        }
+    }
+
     /// Where the parts of a sector are.
     ///
     /// Reads two bytes of an object that has a header.
@@ -205,14 +214,6 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
         self.medium().read_place(at)
     }
 
-    /// The part of a delta of an object with so many fields in place `number`; `None` if there is none.
-    fn part(&mut self, sector: &Sector, number: u8) -> Result<Option<DeltaPart>, StoreError<D::Error>> {
-        Ok(match self.place(sector, number)? {
-            Place::Whole(content, rest) => part_of(sector, content, &rest),
-            Place::Erased | Place::Broken => None,
-        })
-    }
-
     /// What of a tail counts, and which deltas of `wanted`.
     ///
     /// Reads the used places and up to three more.
@@ -235,13 +236,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
         let mut tail = Tail::default();
         // A delta that has begun: its first place, its field, and how many of its places are still to come.
         let (mut begun, mut field, mut left) = (0, 0, 0);
-        let (mut number, mut gap) = (0, 0);
+        let (mut number, mut gap, start) = (0, 0, self.place_at(sector, 0));
         while number < sector.header.tail && gap < GAP_MAX {
-            let place = self.place(sector, number)?;
-            let part = match &place {
-                Place::Whole(content, rest) => part_of(sector, *content, rest),
-                Place::Erased | Place::Broken => None,
-            };
+            let place = self.medium().read_place(start.offset(u32::from(number)))?;
+            let part = part_of(sector, place);
             match part {
                 Some(DeltaPart::First(_)) if gap > 0 => {
                     tail.suspect_followed(number - gap);
@@ -252,7 +250,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
                         tail.void_before(number);
                         tail.explain_from(number.saturating_sub(SEAL_COVERS));
                     }
-                    let width = self.extent(sector, first)?.width;
+                    let width = self.width(sector, first)?;
                     (begun, field, left) = (number, first, self.geometry().delta_places(width));
                 }
                 Some(DeltaPart::Void(from)) => {
@@ -299,19 +297,27 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
         first: u8,
         value: &mut [u8],
     ) -> Result<Option<(u8, Extent)>, StoreError<D::Error>> {
-        let Some(DeltaPart::First(field) | DeltaPart::Seal(field)) = self.part(sector, first)? else { return Ok(None) };
+        let (mut bytes, mut at) = ([0; GRANULE_BYTES_MAX], self.place_at(sector, first));
+        let place = self.medium().read_place_into(at, &mut bytes)?;
+        let (Place::Whole(mut content), Some(mut part)) = (place, part_of(sector, place)) else { return Ok(None) };
+        let (DeltaPart::First(field) | DeltaPart::Seal(field)) = part else { return Ok(None) };
         let extent = self.extent(sector, field)?;
-        let mut rest = &mut value[..extent.width as usize];
-        let (mut number, mut most) = (first, self.geometry().first_value_bytes());
-        while !rest.is_empty() {
-            let Place::Whole(content, bytes) = self.place(sector, number)? else { return Ok(None) };
-            let Some((_, bytes)) = DeltaPart::decode(content, &bytes) else { return Ok(None) };
-            let count = rest.len().min(most as usize);
-            rest[..count].copy_from_slice(&bytes[..count]);
-            rest = &mut rest[count..];
-            (number, most) = (number + 1, self.geometry().next_value_bytes());
+        let (mut rest, mut most) = (&mut value[..extent.width as usize], self.geometry().first_value_bytes());
+        loop {
+            let (now, later) = rest.split_at_mut(rest.len().min(most as usize));
+            part.copy_value(content, &bytes, now);
+            if later.is_empty() {
+                return Ok(Some((field, extent)));
+            }
+            (rest, at, most) = (later, at.offset(1), self.geometry().next_value_bytes());
+            let place = self.medium().read_place_into(at, &mut bytes)?;
+            (content, part) = match place {
+                Place::Whole(content) if DeltaPart::decode(content) == Some(DeltaPart::Next) => {
+                    (content, DeltaPart::Next)
+                }
+                _ => return Ok(None),
+            };
         }
-        Ok(Some((field, extent)))
     }
 
     /// Reads a field, whose width `buffer` has.
@@ -501,7 +507,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
             self.medium().read(sector.at.offset(number), 0, bytes)?;
             let is_copied = match Place::decode(bytes) {
                 _ if number < bare => true,
-                Place::Whole(..) => true,
+                Place::Whole(_) => true,
                 Place::Broken => keeps_damage,
                 Place::Erased => false,
             };
@@ -625,9 +631,9 @@ impl<D: Nor, M: UnitRows, L: Listener> Objects<D, M, L> {
 }
 
 /// The part of a delta that a whole place of an object's tail is; `None` if it is none.
-fn part_of(sector: &Sector, content: u32, rest: &[u8; PLACE_BYTES_MAX]) -> Option<DeltaPart> {
-    let (part, _) = DeltaPart::decode(content, rest)?;
-    match part {
+fn part_of(sector: &Sector, place: Place) -> Option<DeltaPart> {
+    let Place::Whole(content) = place else { return None };
+    match DeltaPart::decode(content)? {
         DeltaPart::First(field) | DeltaPart::Seal(field) if field >= sector.header.count => None,
         part => Some(part),
     }

@@ -11,6 +11,7 @@ use crate::format::{Entry, NEVER, Owner};
 use crate::heap::LogHeapIn;
 use crate::log::Intent;
 use crate::map::next_generation;
+use crate::slots::FreeSlots;
 use crate::units::UnitRows;
 
 impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
@@ -69,7 +70,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     pub fn retire(&mut self, reference: Ref) -> Result<(), PlacementError<D::Error>> {
         let next = next_generation(reference.generation());
         self.prepare(Ref::new(reference.slot(), next), 1)?;
-        self.forget_free_slots();
+        self.slots = FreeSlots::UNKNOWN;
         Ok(())
     }
 
@@ -95,7 +96,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         {
             self.set_last_generation(reference.slot(), reference.generation() - 1)?;
         }
-        self.look_for_slots_from(first);
+        self.slots = FreeSlots::from(reference.slot());
         Ok(())
     }
 
@@ -116,7 +117,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         wanted: Ref,
         created: Result<Ref, CreateError<D::Error>>,
     ) -> Result<(), PlacementError<D::Error>> {
-        self.forget_free_slots();
+        self.slots = FreeSlots::UNKNOWN;
         match created? {
             given if given == wanted => Ok(()),
             given => match self.delete(given) {

@@ -83,11 +83,12 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         Reclamation { objects: Objects::new(medium, rows, listener), leftover, steps: 0 }
     }
 
-    /// Reclaims until the reserve is there, or after a few units until there is enough of it for a call.
+    /// Reclaims until the reserve is there, or after a few units until there is enough of it for a call. Returns
+    /// whether something may have moved.
     ///
     /// # Errors
     /// `Full` when each unit has been tried.
-    pub(crate) fn make_room(&mut self) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn make_room(&mut self) -> Result<bool, StoreError<D::Error>> {
         self.recount()?;
         self.steps = 0;
         let (mut reclaimed, reserve) = (0, self.reserve());
@@ -99,15 +100,16 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             }
             reclaimed += 1;
         }
-        Ok(())
+        Ok(reclaimed > 0)
     }
 
-    /// Reclaims until so many more granules may be live, and the reserve is there.
+    /// Reclaims until so many more granules may be live, and the reserve is there. Returns whether something may have
+    /// moved.
     ///
     /// # Errors
     /// `Full` when each unit has been tried, or where moving takes more than it frees: what is kept for calls that have
     /// to find room is not spent.
-    pub(crate) fn make_room_for(&mut self, granules: u32) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn make_room_for(&mut self, granules: u32) -> Result<bool, StoreError<D::Error>> {
         self.recount()?;
         let (mut reclaimed, mut in_vain) = (0, 0);
         loop {
@@ -117,7 +119,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             let is_tried = space.log.is_open() && reclaimed >= self.eager() && !is_short;
             let is_free = self.free_count() > self.reserve() || is_tried;
             if space.log.units.live() + granules <= space.capacity() && is_free {
-                return Ok(());
+                return Ok(reclaimed > 0);
             }
             in_vain = if is_short { in_vain + 1 } else { 0 };
             if in_vain > IN_VAIN || reclaimed > 2 * self.unit_count() || !self.reclaim_one()? {

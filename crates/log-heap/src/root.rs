@@ -134,7 +134,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// # Errors
     /// The store's.
     pub fn visit_roots(&mut self, mut visit: impl FnMut(&[u8], Ref)) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         self.find_directory(|directory| {
             directory.entries().for_each(|entry| visit(entry.name, entry.reference));
             false
@@ -162,7 +162,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     }
 
     fn expect_name(&self, name: &[u8]) -> Result<(), AccessError<D::Error>> {
-        self.expect_running()?;
+        self.expect_access()?;
         match name.len() {
             1..=NAME_BYTES_MAX => Ok(()),
             bytes => Err(AccessError::NameLength(bytes)),

@@ -25,23 +25,29 @@ use crate::log::{Intent, Note};
 use crate::notes::Walk;
 use crate::object::{Sector, Source};
 use crate::reclaim::{Leftover, Reclamation};
+use crate::slots::FreeSlots;
 use crate::space::Reason;
 use crate::units::{Role, UnitRows};
 
 impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Begins a transaction: the changes up to [`commit`](Self::commit) take effect together, or not at all. Calls see
-    /// them at once. A loss of power, a [`remount`](Self::remount) or [`abort`](Self::abort) undoes them. A call that
-    /// fails has no effect, and leaves the transaction open, unless the device failed.
+    /// them at once. A loss of power, a [`remount`](Self::remount) or [`abort`](Self::abort) undoes them.
+    ///
+    /// A call that fails has no effect, and the transaction goes on. Only a range of elements in several sections that
+    /// fails halfway *aborts* it: it stays open, and every call but `abort` returns `TransactionAborted` until then.
     ///
     /// Its size is limited by free space: a note for each object, and what objects that are replaced were before.
     ///
     /// Cost: none.
     ///
     /// # Errors
-    /// `AlreadyOpen`; the store's.
+    /// `AlreadyOpen`, `Aborted`; the store's.
     pub fn begin(&mut self) -> Result<(), TransactionError<D::Error>> {
         self.expect_running()?;
         let log = &mut self.reclamation().objects.map.space.log;
+        if log.notes.is_aborted {
+            return Err(TransactionError::Aborted);
+        }
         if log.is_open() {
             return Err(TransactionError::AlreadyOpen);
         }
@@ -55,9 +61,12 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// was replaced. Where a split array was deleted, as its deletion.
     ///
     /// # Errors
-    /// `NotOpen`; the store's.
+    /// `NotOpen`, `Aborted`; the store's: the transaction is still open.
     pub fn commit(&mut self) -> Result<(), TransactionError<D::Error>> {
         self.expect_open()?;
+        if self.log().notes.is_aborted {
+            return Err(TransactionError::Aborted);
+        }
         self.reclamation().commit()?;
         let leftover = &mut self.reclamation().leftover;
         *leftover = Leftover { now: leftover.now || leftover.if_committed, ..Leftover::default() };
@@ -70,20 +79,27 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// where its tail is full; reads the notes once for each note.
     ///
     /// # Errors
-    /// `NotOpen`; the store's. On `Full` it may be called again.
+    /// `NotOpen`; the store's: the transaction is aborted, and still open. On `Full` it may be called again.
     pub fn abort(&mut self) -> Result<(), TransactionError<D::Error>> {
         self.expect_open()?;
-        self.forget_free_slots();
+        self.abort_later();
+        self.slots = FreeSlots::UNKNOWN;
         self.reclamation().undo()?;
         let leftover = &mut self.reclamation().leftover;
         *leftover = Leftover { now: leftover.now || leftover.if_undone, ..Leftover::default() };
         self.take_away_later()
     }
 
-    /// Takes away what is left of arrays; what does not fit now, before the next object is created.
+    /// Lets an open transaction do nothing more than be undone.
+    pub(crate) fn abort_later(&mut self) {
+        let notes = &mut self.reclamation().objects.map.space.log.notes;
+        notes.is_aborted = notes.is_open;
+    }
+
+    /// Takes away what is left of arrays; what does not fit now, or is damaged, before the next object is created.
     fn take_away_later(&mut self) -> Result<(), TransactionError<D::Error>> {
         match self.take_away() {
-            Err(StoreError::Full) => Ok(()),
+            Err(StoreError::Full | StoreError::Corrupted) => Ok(()),
             taken => Ok(taken?),
         }
     }
@@ -143,9 +159,21 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         let log = &mut self.objects.map.space.log;
         if log.notes.here > 0 || log.notes.from.is_some() {
             log.append_done()?;
-            self.give_up_replaced()?;
+            let given_up = self.give_up_replaced();
+            self.recount_where_damaged(given_up)?;
         }
         self.end_transaction()
+    }
+
+    /// What is damaged does not hinder a transaction that the log has ended: what is live is counted anew later.
+    fn recount_where_damaged(&mut self, ended: Result<(), StoreError<D::Error>>) -> Result<(), StoreError<D::Error>> {
+        match ended {
+            Err(StoreError::Corrupted) => {
+                self.objects.map.space.has_lost_count = true;
+                Ok(())
+            }
+            ended => ended,
+        }
     }
 
     /// Gives up the sectors from before the transaction.
@@ -243,10 +271,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     fn end_transaction(&mut self) -> Result<(), StoreError<D::Error>> {
         let log = &mut self.objects.map.space.log;
-        log.set_role_of_notes(Role::Filled)?;
+        let given_up = log.set_role_of_notes(Role::Filled);
         log.forget_notes();
         self.objects.map.space.is_settling = false;
-        Ok(())
+        self.recount_where_damaged(given_up)
     }
 
     /// Moves an object with notes, or what it was before, as it is.

@@ -142,6 +142,38 @@ fn the_worst_call_is_within_its_bound() {
     }
 }
 
+/// Words that creations read when so many objects at a time are deleted at random and created anew, on average; without
+/// those in which units were emptied.
+fn words_of_creations(at_a_time: usize) -> u64 {
+    let (mut heap, mut references) = heap_with(1400);
+    let mut random = fastrand::Rng::with_seed(23);
+    let (mut words, mut count) = (0, 0);
+    for _ in 0..300 {
+        for _ in 0..at_a_time {
+            heap.delete(references.swap_remove(random.usize(..references.len()))).unwrap();
+        }
+        for _ in 0..at_a_time {
+            let before = heap.device().0.counters();
+            references.push(heap.create(Layout::uniform(FIELDS, 2)).unwrap());
+            let counted = heap.device().0.counters() - before;
+            if counted.erases == 0 && counted.programs() <= own_words(0) {
+                (words, count) = (words + counted.reads(), count + 1);
+            }
+        }
+    }
+    assert!(count > 200, "{count} creations emptied no unit");
+    words / count
+}
+
+/// A heap in which objects come and go does not search its map for free slots.
+#[test]
+fn creations_do_not_search_the_map() {
+    let (one, two) = (words_of_creations(1), words_of_creations(2));
+    println!("words read by a creation: one object deleted before {one}, two {two}");
+    assert!(one < 60, "{one} words");
+    assert!(two < 1000, "{two} words");
+}
+
 /// Where nothing can be done ahead of need, steps come to an end.
 #[test]
 fn steps_end_on_a_full_part() {

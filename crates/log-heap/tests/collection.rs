@@ -27,7 +27,7 @@ fn a_collection_leaves_what_is_reached() {
             let before = model.objects.len();
             match perform(&mut heap, &call) {
                 Ok(created) => change(&mut model, &call, created),
-                Err(_) => refuse(&mut model, &call),
+                Err(_) => refuse(&mut heap, &mut model, &call),
             }
             if let Call::Collect { .. } = call {
                 deleted += before - model.objects.len();

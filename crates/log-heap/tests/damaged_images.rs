@@ -58,7 +58,7 @@ fn damage_is_an_error_or_a_result() {
             let call = draw(&model, 12, &mut random);
             match perform(&mut heap, &call) {
                 Ok(created) => change(&mut model, &call, created),
-                Err(_) => refuse(&mut model, &call),
+                Err(_) => refuse(&mut heap, &mut model, &call),
             }
         }
         let image = heap.into_device().0;

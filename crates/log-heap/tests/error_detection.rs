@@ -119,7 +119,7 @@ fn worked(spec: norn_flash_sim::PartSpec, calls: u64, draw: Draw, random: &mut f
         let call = draw(&model, 10, random);
         match perform(&mut heap, &call) {
             Ok(created) => change(&mut model, &call, created),
-            Err(_) => refuse(&mut model, &call),
+            Err(_) => refuse(&mut heap, &mut model, &call),
         }
     }
     if model.before.is_some() {

@@ -109,7 +109,7 @@ fn worked(mut heap: TestHeap, random: &mut fastrand::Rng) -> (NorSim, Model) {
         let call = draw(&model, 10, random);
         match perform(&mut heap, &call) {
             Ok(created) => change(&mut model, &call, created),
-            Err(_) => refuse(&mut model, &call),
+            Err(_) => refuse(&mut heap, &mut model, &call),
         }
     }
     heap.rest().unwrap();

@@ -128,7 +128,7 @@ fn fail_supply(run: &Run, spec: PartSpec, sessions: Sessions, objects: usize) {
             Ok(created) => change(&mut model, &call, created),
             Err(failure) => {
                 assert!(failure == Failure::Full && (model.before.is_some() || can_grow(&call)), "{}", context());
-                refuse(&mut model, &call);
+                refuse(&mut heap, &mut model, &call);
             }
         }
     }
@@ -156,7 +156,7 @@ fn fail_supply(run: &Run, spec: PartSpec, sessions: Sessions, objects: usize) {
                 Err(failure) => {
                     let may_be_full = model.before.is_some() || can_grow(&call);
                     assert!(failure == Failure::Full && may_be_full, "{call:?}, {}", context());
-                    refuse(&mut model, &call);
+                    refuse(&mut whole, &mut model, &call);
                 }
             }
             if perform(&mut heap, &call) == Err(Failure::PowerLost) {

@@ -28,7 +28,7 @@ fn a_heap_holds_what_the_model_holds() {
                 Err(failure) => {
                     assert_eq!(failure, Failure::Full, "{}", context());
                     assert!(can_grow(&call), "full {}", context());
-                    refuse(&mut model, &call);
+                    refuse(&mut heap, &mut model, &call);
                 }
             }
             assert_eq!(contents(&mut heap, &context), model, "{}", context());
@@ -91,7 +91,7 @@ fn transactions_hold_what_the_model_holds() {
                     assert_eq!(failure, Failure::Full, "{}", context());
                     assert!(can_grow(&call) || model.before.is_some(), "full {}", context());
                     assert!(!matches!(call, Call::Abort), "full {}", context());
-                    refuse(&mut model, &call);
+                    refuse(&mut heap, &mut model, &call);
                     full += 1;
                 }
             }
@@ -125,7 +125,7 @@ fn transactions_on_large_units_hold_what_the_model_holds() {
                     assert_eq!(failure, Failure::Full, "{}", context());
                     assert!(can_grow(&call) || model.before.is_some(), "full {}", context());
                     assert!(!matches!(call, Call::Abort), "full {}", context());
-                    refuse(&mut model, &call);
+                    refuse(&mut heap, &mut model, &call);
                 }
             }
             if number % 20 == 0 || matches!(call, Call::Abort) {
@@ -158,7 +158,7 @@ fn a_full_part_refuses_creations_and_goes_on() {
                 Err(failure) => {
                     assert_eq!(failure, Failure::Full, "{}", context());
                     assert!(can_grow(&call), "full {}", context());
-                    refuse(&mut model, &call);
+                    refuse(&mut heap, &mut model, &call);
                     full += 1;
                 }
             }

@@ -50,7 +50,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's, `Full` among them: the field
-    /// has its old value, and an open transaction is undone.
+    /// has its old value, and an open transaction is aborted.
     pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         self.put(reference, Kind::Object, index, value)
     }
@@ -96,7 +96,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     ///
     /// # Errors
     /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and
-    /// an open transaction is undone.
+    /// an open transaction is aborted.
     pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
         let named = self.look_up(reference)?;
         let max = self.store().sector_bytes_max();

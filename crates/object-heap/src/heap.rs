@@ -209,10 +209,12 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Cost: none.
     ///
     /// # Errors
-    /// `AlreadyOpen`: transactions do not nest.
+    /// `AlreadyOpen`: transactions do not nest. `Aborted` until an aborted one is closed.
     pub fn begin(&mut self) -> Result<(), TransactionError<D::Error>> {
-        if self.transaction != Transaction::None {
-            return Err(TransactionError::AlreadyOpen);
+        match self.transaction {
+            Transaction::Open => return Err(TransactionError::AlreadyOpen),
+            Transaction::Aborted => return Err(TransactionError::Aborted),
+            Transaction::None => {}
         }
         if self.store().is_halted() {
             return Err(TransactionError::Store(StoreError::Halted));
@@ -227,25 +229,34 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// entry.
     ///
     /// # Errors
-    /// `Aborted` when a failure had undone the transaction: it is closed then. `NotOpen`; the store's.
+    /// `Aborted` when a failure had undone the transaction, `NotOpen`; `TransactionTooLarge`, which undoes it. It stays
+    /// open then until [`abort`](Self::abort). The device's, `Corrupted`: the heap is halted, and the next mount finds
+    /// whether the transaction was committed.
     pub fn commit(&mut self) -> Result<(), TransactionError<D::Error>> {
         let ended = self.end_with_commit();
-        self.conclude(ended)
+        let concluded = self.conclude(ended);
+        if let Err(TransactionError::Store(StoreError::Corrupted)) = concluded {
+            self.store_mut().halt();
+        }
+        concluded
     }
 
     fn end_with_commit(&mut self) -> Result<(), TransactionError<D::Error>> {
-        let transaction = core::mem::replace(&mut self.transaction, Transaction::None);
-        match transaction {
-            Transaction::None => Err(TransactionError::NotOpen),
-            Transaction::Aborted => Err(TransactionError::Aborted),
-            Transaction::Open => match self.store_mut().commit() {
-                Err(StoreError::TransactionTooLarge) => {
-                    self.undo()?;
-                    Err(TransactionError::Store(StoreError::TransactionTooLarge))
-                }
-                other => Ok(other?),
-            },
+        match self.transaction {
+            Transaction::None => return Err(TransactionError::NotOpen),
+            Transaction::Aborted => return Err(TransactionError::Aborted),
+            Transaction::Open => {}
         }
+        let committed = self.store_mut().commit();
+        match committed {
+            Ok(()) => self.transaction = Transaction::None,
+            Err(StoreError::TransactionTooLarge) => {
+                self.transaction = Transaction::Aborted;
+                self.undo()?;
+            }
+            Err(_) => {}
+        }
+        Ok(committed?)
     }
 
     /// Undoes the transaction; objects that it created are gone.
@@ -254,13 +265,16 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// entry.
     ///
     /// # Errors
-    /// `NotOpen`; the store's.
+    /// `NotOpen`; the store's: the transaction is still open.
     pub fn abort(&mut self) -> Result<(), TransactionError<D::Error>> {
         if self.transaction == Transaction::None {
             return Err(TransactionError::NotOpen);
         }
-        self.transaction = Transaction::None;
+        self.transaction = Transaction::Aborted;
         let undone = self.undo().map_err(TransactionError::Store);
+        if undone.is_ok() {
+            self.transaction = Transaction::None;
+        }
         self.conclude(undone)
     }
 
@@ -318,11 +332,14 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.transaction != Transaction::Open || list.fresh
     }
 
+    /// Refuses an access while the client's transaction is aborted.
+    pub(crate) fn expect_access(&self) -> Result<(), AccessError<D::Error>> {
+        if self.is_aborted() { Err(AccessError::TransactionAborted) } else { Ok(()) }
+    }
+
     /// Finds what `reference` names. Cost: a look-up.
     pub(crate) fn look_up(&mut self, reference: Ref) -> Result<ObjectForm, AccessError<D::Error>> {
-        if self.is_aborted() {
-            return Err(AccessError::TransactionAborted);
-        }
+        self.expect_access()?;
         self.descriptors().find(reference)
     }
 

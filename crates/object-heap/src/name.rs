@@ -41,6 +41,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// # Errors
     /// The store's.
     pub fn visit_roots(&mut self, mut visit: impl FnMut(&[u8], Ref)) -> Result<(), AccessError<D::Error>> {
+        self.expect_access()?;
         let mut from = 0;
         while let Some(root) = self.checked().next_root(from)? {
             visit(&root.name[..root.len], root.reference);
@@ -50,9 +51,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     }
 
     fn find_root(&mut self, name: &[u8]) -> Result<Option<Root>, AccessError<D::Error>> {
-        if self.is_aborted() {
-            return Err(AccessError::TransactionAborted);
-        }
+        self.expect_access()?;
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             return Err(AccessError::NameLength(name.len()));
         }

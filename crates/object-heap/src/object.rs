@@ -18,7 +18,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     ///
     /// # Errors
     /// Names what is wrong with the layout; `Full` when the device is. Nothing is created then, and an open transaction
-    /// is undone if it was not the layout.
+    /// is aborted if it was not the layout.
     pub fn create(&mut self, layout: Layout<'_>) -> Result<Ref, CreateError<D::Error>> {
         self.create_kind(layout, Kind::Object)
     }
@@ -115,7 +115,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// than two besides the descriptor; where the tree's node has no spare left, a copy of the node, at most 24 words.
     ///
     /// # Errors
-    /// `Stale`; the store's. Nothing is deleted then, and an open transaction is undone if the store failed.
+    /// `Stale`; the store's. Nothing is deleted then, and an open transaction is aborted if the store failed.
     pub fn delete(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
         let named = self.look_up(reference)?;
         let deleted = self.dismantle(&named);
@@ -145,7 +145,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// it becomes read-optimized, and otherwise only a new array descriptor.
     ///
     /// # Errors
-    /// `Stale`; the store's. Nothing was changed then, and an open transaction is undone if the store failed.
+    /// `Stale`; the store's. Nothing was changed then, and an open transaction is aborted if the store failed.
     pub fn set_representation(
         &mut self,
         reference: Ref,
@@ -171,6 +171,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// # Errors
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
+        self.expect_access()?;
         let from = after.map_or(0, |after| u32::from(after.slot()) + 1);
         let root = self.store().tree(TreeId::Ref);
         let Some((slot, leaf)) = self.store_mut().trees().next(root, from)? else {

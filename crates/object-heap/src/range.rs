@@ -63,7 +63,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have
-    /// been changed; an open transaction is undone.
+    /// been changed; an open transaction is aborted.
     pub fn array_fill_non_atomic(&mut self, to: Elements, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         let named = self.array_of(to.array)?;
         let width = named.element_bytes();

@@ -26,7 +26,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` where the values end within a field: nothing was changed. The
-    /// store's, `Full` among them: the fields have their old values, and an open transaction is undone.
+    /// store's, `Full` among them: the fields have their old values, and an open transaction is aborted.
     pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
         let (object, _) = self.list_of(reference, Kind::Object, first)?;
         let range = self.fields_of(&object, first, values)?;

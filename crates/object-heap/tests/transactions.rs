@@ -95,11 +95,13 @@ fn a_transaction_that_fails_for_lack_of_room_is_undone_and_says_so() {
     set_balance(&mut heap, kept, 5);
     let (count, error) = fill(&mut heap);
     assert!(matches!(error, CreateError::Store(StoreError::Full)), "{error}");
-    // It is undone already; every further call says so until the client has closed it.
+    // It is undone already; every further call says so until the client aborts it.
     assert_eq!(heap.create(Layout::uniform(1, 1)), Err(CreateError::TransactionAborted));
     assert_eq!(heap.put_field(kept, 0, &[0; 4]), Err(AccessError::TransactionAborted));
     assert_eq!(heap.get_field(kept, 0, &mut [0; 4]), Err(AccessError::TransactionAborted));
     assert_eq!(heap.commit(), Err(TransactionError::Aborted));
+    assert_eq!(heap.begin(), Err(TransactionError::Aborted));
+    heap.abort().unwrap();
     assert_eq!(balance(&mut heap, kept), 0);
     set_balance(&mut heap, kept, 6);
     assert_eq!(balance(&mut heap, kept), 6);

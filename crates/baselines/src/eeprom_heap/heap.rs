@@ -181,10 +181,12 @@ impl<D: Eeprom> EepromHeap<D> {
     /// Cost: none.
     ///
     /// # Errors
-    /// `AlreadyOpen`: transactions do not nest.
+    /// `AlreadyOpen`: transactions do not nest. `Aborted` until an aborted one is closed.
     pub fn begin(&mut self) -> Result<(), TransactionError<D::Error>> {
-        if self.transaction != Transaction::None {
-            return Err(TransactionError::AlreadyOpen);
+        match self.transaction {
+            Transaction::Open => return Err(TransactionError::AlreadyOpen),
+            Transaction::Aborted => return Err(TransactionError::Aborted),
+            Transaction::None => {}
         }
         self.transaction = Transaction::Open;
         Ok(())
@@ -195,13 +197,17 @@ impl<D: Eeprom> EepromHeap<D> {
     /// Cost: 1 word written; where the transaction deletes, 2 more and 8 to 11 for each block.
     ///
     /// # Errors
-    /// `Aborted` when a failure had undone the transaction: it is closed then. `NotOpen`; the store's.
+    /// `Aborted` when a failure had undone the transaction, `NotOpen`; the store's. It stays open until
+    /// [`abort`](Self::abort).
     pub fn commit(&mut self) -> Result<(), TransactionError<D::Error>> {
-        match core::mem::replace(&mut self.transaction, Transaction::None) {
-            Transaction::None => Err(TransactionError::NotOpen),
-            Transaction::Aborted => Err(TransactionError::Aborted),
-            Transaction::Open => Ok(self.finish()?),
+        match self.transaction {
+            Transaction::None => return Err(TransactionError::NotOpen),
+            Transaction::Aborted => return Err(TransactionError::Aborted),
+            Transaction::Open => {}
         }
+        self.finish()?;
+        self.transaction = Transaction::None;
+        Ok(())
     }
 
     /// Undoes the transaction; objects that it created are gone.
@@ -211,11 +217,13 @@ impl<D: Eeprom> EepromHeap<D> {
     /// # Errors
     /// `NotOpen`; the store's.
     pub fn abort(&mut self) -> Result<(), TransactionError<D::Error>> {
-        match core::mem::replace(&mut self.transaction, Transaction::None) {
-            Transaction::None => Err(TransactionError::NotOpen),
-            Transaction::Aborted => Ok(()),
-            Transaction::Open => Ok(self.undo()?),
+        if self.transaction == Transaction::None {
+            return Err(TransactionError::NotOpen);
         }
+        self.transaction = Transaction::Aborted;
+        self.undo()?;
+        self.transaction = Transaction::None;
+        Ok(())
     }
 
     /// Whether the client has a transaction open.

@@ -218,9 +218,7 @@ impl<D: Eeprom> EepromHeap<D> {
     /// What a reference names. Cost: 2 reads, and where the open transaction has deleted something, 1 for each of its
     /// records.
     pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Object, AccessError<D::Error>> {
-        if self.transaction == Transaction::Aborted {
-            return Err(AccessError::TransactionAborted);
-        }
+        self.expect_access()?;
         let address = block_of(reference);
         if !self.allocator.heap.contains(&address.0) {
             return Err(AccessError::Stale(reference));
@@ -301,6 +299,7 @@ impl<D: Eeprom> EepromHeap<D> {
     /// # Errors
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
+        self.expect_access()?;
         let passed = after.map_or(0, |after| block_of(after).0 + 1);
         let mut block = match after.map(|after| self.look_up(after)) {
             Some(Ok(object)) => Some(object.block),
@@ -446,6 +445,7 @@ impl<D: Eeprom> EepromHeap<D> {
     /// # Errors
     /// The store's.
     pub fn visit_roots(&mut self, mut visit: impl FnMut(&[u8], Ref)) -> Result<(), AccessError<D::Error>> {
+        self.expect_access()?;
         let (mut block, mut name) = (None, [0; NAME_BYTES_MAX]);
         while let Some(next) = self.next_block(block)? {
             if next.shape.kind == BlockKind::Root {
@@ -457,10 +457,13 @@ impl<D: Eeprom> EepromHeap<D> {
         Ok(())
     }
 
+    /// Refuses an access while the client's transaction is aborted.
+    fn expect_access(&self) -> Result<(), AccessError<D::Error>> {
+        if self.transaction == Transaction::Aborted { Err(AccessError::TransactionAborted) } else { Ok(()) }
+    }
+
     fn find_root(&mut self, name: &[u8]) -> Result<Option<Block>, AccessError<D::Error>> {
-        if self.transaction == Transaction::Aborted {
-            return Err(AccessError::TransactionAborted);
-        }
+        self.expect_access()?;
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             return Err(AccessError::NameLength(name.len()));
         }

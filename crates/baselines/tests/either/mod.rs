@@ -302,8 +302,12 @@ impl<H: ObjectHeap> Pair<H> {
             (Ok(_), Op::Abort) => self.open = None,
             (Ok(created), _) => self.open.as_mut().unwrap_or(&mut self.committed).change(op, created),
             (Err(failure @ (Failure::Full | Failure::TransactionTooLarge)), _) => {
-                if self.open.take().is_some() && !matches!(op, Op::Commit) {
-                    assert_eq!(perform(&mut self.heap, &Op::Begin), Err(self.already_open()), "{}", context());
+                if self.open.take().is_some() {
+                    // It is open until it is aborted; one that a commit found too large may be as it was.
+                    if !matches!(op, Op::Commit) {
+                        assert_eq!(perform(&mut self.heap, &Op::Begin), Err(Failure::Doomed), "{}", context());
+                        assert_eq!(perform(&mut self.heap, &Op::Commit), Err(Failure::Doomed), "{}", context());
+                    }
                     perform(&mut self.heap, &Op::Abort).unwrap();
                 }
                 return Err(failure);
@@ -311,10 +315,6 @@ impl<H: ObjectHeap> Pair<H> {
             (Err(failure), _) => panic!("{failure:?} {}", context()),
         }
         Ok(())
-    }
-
-    fn already_open(&self) -> Failure {
-        Failure::from(TransactionError::<H::DeviceError>::AlreadyOpen)
     }
 }
 

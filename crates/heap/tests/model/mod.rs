@@ -284,16 +284,16 @@ pub fn draw(models: &Models, random: &mut fastrand::Rng) -> Call {
     }
 }
 
-/// After a refusal for want of room the transaction may be undone, and open or closed: whichever, it ends here. Outside
-/// of transactions, what is not atomic may have been done in part.
+/// After a refusal for want of room a transaction is as it was, or aborted: then it refuses every call until it is
+/// aborted. Outside of transactions, what is not atomic may have been done in part.
 pub fn settle_refusal<H: ObjectHeap>(heap: &mut H, models: &mut Models, call: &Call) {
-    if models.open.is_some() {
-        match perform(heap, &Call::Abort) {
-            Ok(_) | Err(Failure::Undone) => {}
-            Err(Failure::Other(_)) if !heap.in_transaction() => {}
-            Err(failure) => panic!("{failure:?}"),
-        }
+    assert_eq!(heap.in_transaction(), models.open.is_some(), "{call:?} was refused, and ended the transaction");
+    if models.open.is_some() && perform(heap, &Call::Commit) == Err(Failure::Undone) {
+        assert_eq!(heap.next_object(None).map_err(Failure::from), Err(Failure::Undone), "after {call:?}");
+        perform(heap, &Call::Abort).unwrap();
         models.open = None;
+    } else if models.open.is_some() {
+        models.change(&Call::Commit, None);
     } else if matches!(call, Call::Fill { .. } | Call::Copy { is_atomic: false, .. }) {
         models.committed = contents(heap);
     }

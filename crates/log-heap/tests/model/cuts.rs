@@ -71,32 +71,54 @@ pub fn cut_calls_of(heap: TestHeap, run: &Run, calls: u64, skipped: u64, draw: D
         let call = draw(&model, most, &mut random);
         let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
         let (before, before_heap) = (model.clone(), heap.clone());
+        let mut refused = None;
         match perform(&mut heap, &call) {
             Ok(created) => change(&mut model, &call, created),
-            Err(_) => refuse(&mut model, &call),
+            Err(_) => {
+                let aborted = heap.clone();
+                refuse(&mut heap, &mut model, &call);
+                refused = (before.before.is_some() && model.before.is_none()).then_some(aborted);
+            }
         }
         if number < skipped {
             continue;
         }
+        let trial = CutCall { sweep: &sweep, most, context: &context };
+        tally += trial.cut(Cut(before_heap), &call, &|found| admits(&before, &model, &call, found), &mut random);
+        if let Some(aborted) = refused {
+            tally += trial.cut(Cut(aborted), &Call::Abort, &|found| *found == model, &mut random);
+        }
+    }
+    tally
+}
+
+/// How a call is cut.
+struct CutCall<'a> {
+    sweep: &'a Sweep,
+    most: usize,
+    context: Context<'a>,
+}
+
+impl CutCall<'_> {
+    fn cut(&self, subject: Cut, call: &Call, admitted: &dyn Fn(&Model) -> bool, random: &mut fastrand::Rng) -> Tally {
         let mut go_on_number = 0;
-        tally += sweep.cut(
+        self.sweep.cut(
             Trial {
-                subject: &Cut(before_heap),
-                call: &call,
+                subject: &subject,
+                call,
                 shapes: &|_, random: &mut fastrand::Rng| every_shape(random.u64(..)),
-                admitted: &|found: &Model| admits(&before, &model, &call, found),
+                admitted: &admitted,
                 go_on: &mut |Cut(heap), found, random, context| {
                     go_on_number += 1;
                     if go_on_number % 5 == 1 {
-                        go_on(heap, found, most, random, context);
+                        go_on(heap, found, self.most, random, context);
                     }
                 },
-                context: &context,
+                context: self.context,
             },
-            &mut random,
-        );
+            random,
+        )
     }
-    tally
 }
 
 /// The recovered heap takes further calls.
@@ -106,7 +128,7 @@ fn go_on(mut heap: TestHeap, mut model: Model, most: usize, random: &mut fastran
         let context = || format!("going on with {call:?} after {}", context());
         match perform(&mut heap, &call) {
             Ok(created) => change(&mut model, &call, created),
-            Err(_) => refuse(&mut model, &call),
+            Err(_) => refuse(&mut heap, &mut model, &call),
         }
         assert_eq!(contents(&mut heap, &context), model.now(), "{}", context());
         assert_eq!(heap.device().refusals(), 0, "the part's contract is broken, {}", context());

@@ -363,9 +363,14 @@ pub fn can_grow(call: &Call) -> bool {
     }
 }
 
-/// What a call that found no room leaves behind: one that sets several elements undoes the transaction.
-pub fn refuse(model: &mut Model, call: &Call) {
-    if matches!(call, Call::Fill { .. } | Call::Copy { .. }) {
+/// What a call that was refused leaves behind: nothing; or an aborted transaction, where it sets several elements. That
+/// refuses everything else, and is aborted here.
+pub fn refuse(heap: &mut TestHeap, model: &mut Model, call: &Call) {
+    assert_eq!(heap.in_transaction(), model.before.is_some(), "{call:?} was refused, and ended the transaction");
+    if heap.next_object(None) == Err(AccessError::TransactionAborted) {
+        assert!(matches!(call, Call::Fill { .. } | Call::Copy { .. }), "{call:?} aborted the transaction");
+        assert_eq!(heap.commit(), Err(TransactionError::Aborted), "after {call:?}");
+        assert_eq!(heap.abort(), Ok(()), "after {call:?}");
         *model = model.committed();
     }
 }

@@ -530,8 +530,10 @@ impl<D: Nor<Error = SimError>> Pair<D> {
             }
             Err(failure) if failure.is_power_loss() => Outcome::PowerLost,
             Err(Failure::Store(StoreError::Full | StoreError::TransactionTooLarge)) => {
-                if self.open.take().is_some() && !matches!(op, Op::Commit) {
+                // It is open until it is aborted.
+                if self.open.take().is_some() {
                     assert_eq!(perform(&mut self.heap, &Op::Commit), Err(Failure::Doomed), "{}", context());
+                    assert_eq!(perform(&mut self.heap, &Op::Abort), Ok(None), "{}", context());
                 }
                 Outcome::Refused
             }
