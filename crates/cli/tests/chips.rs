@@ -81,13 +81,13 @@ fn a_heap_is_the_same_in_every_form() {
 fn a_part_is_detected_by_what_its_store_says() {
     let desk = desk();
     for (part, said) in [
-        ("stm32l4 --engine log", "stm32l4, 256 units of 2048 bytes"),
         ("stm32l4", "stm32l4, 256 units of 2048 bytes"),
-        ("nrf52840", "nrf52840, 256 units of 4096 bytes"),
-        ("w25q80", "w25q80, 256 units of 4096 bytes"),
-        ("tinystore-16k", "tinystore-16k, 28 units of 16384 bytes"),
+        ("stm32l4 --engine tinystore", "stm32l4, 256 units of 2048 bytes"),
+        ("nrf52840 --engine tinystore", "nrf52840, 256 units of 4096 bytes"),
+        ("w25q80 --engine tinystore", "w25q80, 256 units of 4096 bytes"),
+        ("tinystore-16k --engine tinystore", "tinystore-16k, 28 units of 16384 bytes"),
     ] {
-        desk.succeed(&format!("heap create a.img --engine tinystore --part {part}"));
+        desk.succeed(&format!("heap create a.img --part {part}"));
         desk.succeed("image export a.img a.bin");
         let shown = desk.succeed("image show a.bin");
         assert_eq!(line(&shown, "part  "), said, "{shown}");
