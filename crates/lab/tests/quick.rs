@@ -362,7 +362,7 @@ fn fat_lists_have_their_shape(out: &Path, report: &str) {
     assert!(written(all, "Deletion") < written("WithoutLazyMerges", "Deletion"), "merges are lazy");
 
     let lives = rows(out, "fat-lists-lifetimes");
-    let life = |structure| number(of(&lives, &[("structure", structure)])[0], "updates");
+    let life = |structure| number(of(&lives, &[("structure", structure)])[0], "updates_lived");
     assert!(life("FatList") > 5.0 * life("MuTree"), "a fat list erases less");
 }
 

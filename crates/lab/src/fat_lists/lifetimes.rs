@@ -30,7 +30,7 @@ pub struct Parameters {
 /// How it went.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
-    updates: u64,
+    updates_lived: u64,
     erases_least: u32,
     erases_mean: f64,
     erases_most: u32,
@@ -132,7 +132,7 @@ impl Task for Life<'_> {
         }
         let counts = || index.sim().erase_counts();
         Ok(Row {
-            updates,
+            updates_lived: updates,
             erases_least: counts().min().unwrap_or(0),
             erases_mean: counts().map(f64::from).sum::<f64>() / counts().len() as f64,
             erases_most: most(&index),
@@ -148,7 +148,7 @@ fn most(index: &impl Subject) -> u32 {
 impl Row {
     /// Updates a block's erases, at the rate of this life.
     fn updates_to_the_end(&self) -> f64 {
-        self.updates as f64 * ENDURANCE / f64::from(self.erases_most)
+        self.updates_lived as f64 * ENDURANCE / f64::from(self.erases_most)
     }
 
     /// Erases of the most worn block beside the mean.
@@ -212,7 +212,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
             parameters.structure.name().to_owned(),
             parameters.megabytes.to_string(),
             spread.map_or(String::new(), |(_, name)| name.to_owned()),
-            row.updates.to_string(),
+            row.updates_lived.to_string(),
             row.erases_least.to_string(),
             figure(row.erases_mean),
             row.erases_most.to_string(),
