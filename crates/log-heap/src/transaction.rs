@@ -204,21 +204,48 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// Undoes the open transaction.
     pub(crate) fn undo(&mut self) -> Result<(), StoreError<D::Error>> {
         self.objects.map.space.is_settling = true;
-        let mut walk = self.objects.map.space.log.walk();
+        let (mut unit, mut walk) = (self.objects.map.space.log.unit(), self.objects.map.space.log.walk());
         while let Some(note) = self.objects.map.space.log.next_note(&mut walk)? {
-            // What is undone makes room: there has to be a unit for map nodes, and one for the log.
-            let mut reclaimed = 0;
-            while self.free_count() < 2 && reclaimed < 4 && self.reclaim_one()? {
-                reclaimed += 1;
+            let counting = self.objects.map.space.log.note_of(note.slot)?;
+            if let Some(note) = counting
+                && !self.is_undone(note)?
+            {
+                self.undo_with_room(note.slot)?;
             }
-            if let Some(note) = self.objects.map.space.log.note_of(note.slot)? {
-                self.undo_note(note)?;
+            // The notes of a log that is full go along to the next one, and its unit may be erased.
+            if unit != self.objects.map.space.log.unit() {
+                (unit, walk) = (self.objects.map.space.log.unit(), self.objects.map.space.log.walk());
             }
         }
         if self.objects.map.space.log.notes.here > 0 || self.objects.map.space.log.notes.from.is_some() {
             self.objects.map.space.log.append_done()?;
         }
         self.end_transaction()
+    }
+
+    /// Whether an object is as its note says that it was.
+    fn is_undone(&mut self, note: Note) -> Result<bool, StoreError<D::Error>> {
+        let now = self.objects.map.lookup(Owner::object(note.slot))?;
+        match (now, note.before.unwrap_or(now)) {
+            (Entry::Nowhere(_), Entry::Nowhere(_)) => Ok(true),
+            (Entry::At(at), before) if before == now => {
+                let sector = Sector { at, header: self.objects.map.stated_header(at)? };
+                Ok(!self.objects.read_tail(&sector, None)?.has_from(note.used))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// What is undone makes room: there has to be a unit for map nodes, and one for the log.
+    fn undo_with_room(&mut self, slot: u16) -> Result<(), StoreError<D::Error>> {
+        let mut reclaimed = 0;
+        while self.free_count() < 2 && reclaimed < 4 && self.reclaim_one()? {
+            reclaimed += 1;
+        }
+        match self.objects.map.space.log.note_of(slot)? {
+            Some(note) => self.undo_note(note),
+            None => Ok(()),
+        }
     }
 
     fn undo_note(&mut self, note: Note) -> Result<(), StoreError<D::Error>> {
