@@ -48,7 +48,7 @@
  * Errors. Calls return NORN_OK, which is 0, or a negative number of enum norn_error. A call that fails has no effect,
  * except where it is said. norn_heap_failure and its like tell more. After NORN_ERROR_DEVICE the heap, index or device
  * is halted: unmount and mount it, which settles what was in flight. Where a call within a heap's transaction fails for
- * want of room, the transaction may be undone and closed as a whole: norn_heap_in_transaction returns 0 then.
+ * want of room, the transaction may be aborted: every call of it returns NORN_ERROR_ABORTED until norn_heap_abort.
  *
  * Costs are stated in what the part does. Of a heap, a look-up reads, on each of one to four levels of a map (up to 16, 256, 4,096
  * and 65,536 objects), an entry and up to nine program units. A map change programs a program unit for each level, and
