@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::costs::{Costs, Meter};
 use super::paper::PAPER;
+use super::phases::phase_table;
 use super::subject::{Structure, Subject, Task, on_fresh_index};
 use super::temperatures;
 use crate::error::JobError;
@@ -75,6 +76,13 @@ pub struct Row {
     keys_a_range: f64,
     #[serde(flatten)]
     costs: Costs,
+}
+
+impl Row {
+    /// Words that a range read for each of its keys.
+    fn words_a_key(&self) -> f64 {
+        self.costs.reads / self.keys_a_range
+    }
 }
 
 const MOTES: u32 = 54;
@@ -322,7 +330,6 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>], keys: Keys) -> Vec<Compari
     let more = |fat: f64, tree: f64| fat > tree;
     let less = |fat: f64, tree: f64| fat < tree;
     let much_less = |fat: f64, tree: f64| 2.0 * fat < tree;
-    let per_key = |row: &Row| row.costs.reads / row.keys_a_range;
     vec![
         claim(
             "read time of the insertions",
@@ -335,18 +342,15 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>], keys: Keys) -> Vec<Compari
             "fat list much less",
             pair(Phase::Insertion, |row| row.costs.write_and_erase_seconds(), much_less, "s"),
         ),
-        claim("1,000 ranges", "fat list faster", pair(Phase::FewRanges, per_key, less, "words read a key")),
-        claim("10,000 ranges", "fat list faster", pair(Phase::ManyRanges, per_key, less, "words read a key")),
+        claim("1,000 ranges", "fat list faster", pair(Phase::FewRanges, Row::words_a_key, less, "words read a key")),
+        claim("10,000 ranges", "fat list faster", pair(Phase::ManyRanges, Row::words_a_key, less, "words read a key")),
     ]
 }
 
 /// The same of unique keys, and section 0.5.4's statement.
 fn comparisons_of_unique_keys(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
     let mut all = comparisons(outcomes, Keys::TimeAndMote);
-    let reads = |structure| {
-        let row = find(outcomes, Keys::TimeAndMote, structure, Phase::ManyRanges)?;
-        Some(row.costs.reads / row.keys_a_range)
-    };
+    let reads = |structure| find(outcomes, Keys::TimeAndMote, structure, Phase::ManyRanges).map(Row::words_a_key);
     let found = reads(Structure::FatList).zip(reads(Structure::SoftList));
     all.push(Comparison::claim(
         "§0.5.4: ranges, unique keys",
@@ -359,39 +363,15 @@ fn comparisons_of_unique_keys(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comp
 }
 
 fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
-    let columns = [
-        "keys",
-        "",
-        "MB",
-        "phase",
-        "calls",
-        "distinct keys",
-        "keys a range",
-        "s in all",
-        "reading",
-        "writing",
-        "erasing",
-        "ms a call",
-        "99.9%",
-        "worst",
-        "words read",
-        "words written",
-        "erases",
-        "words read a key",
-    ];
-    let mut table = Table::new("", &columns);
-    for Outcome { parameters, row } in outcomes {
-        let costs = &row.costs;
+    let heads = ["keys", "", "MB", "phase", "distinct keys", "keys a range", "words read a key"];
+    let phases = outcomes.iter().map(|Outcome { parameters, row }| {
+        let a_key = if row.keys_a_range > 0.0 { figure(row.words_a_key()) } else { String::new() };
         let mut cells = vec![format!("{:?}", parameters.keys), parameters.structure.name().to_owned()];
-        cells.extend([parameters.megabytes.to_string(), format!("{:?}", row.phase), costs.calls.to_string()]);
-        cells.extend([f64::from(row.distinct_keys), row.keys_a_range].map(figure));
-        cells.extend([costs.seconds, costs.read_seconds, costs.write_seconds, costs.erase_seconds].map(figure));
-        cells.extend([costs.ms, costs.ms_999, costs.ms_worst, costs.reads, costs.writes].map(figure));
-        cells.push(format!("{:.5}", costs.erases));
-        cells.push(if row.keys_a_range > 0.0 { figure(costs.reads / row.keys_a_range) } else { String::new() });
-        table.push(cells);
-    }
-    table
+        cells.extend([parameters.megabytes.to_string(), format!("{:?}", row.phase)]);
+        cells.extend([figure(row.distinct_keys.into()), figure(row.keys_a_range), a_key]);
+        (cells, &row.costs)
+    });
+    phase_table("", &heads, phases)
 }
 
 fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::costs::Costs;
 use super::micro_benchmark::{Benchmark, Phase, Row, Run, Spread};
 use super::paper::PAPER;
+use super::phases::phase_table;
 use super::subject::{Structure, on_fresh_index, part};
 use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
@@ -273,41 +274,16 @@ fn bounds_ms(megabytes: u16) -> [Option<f64>; 2] {
 }
 
 fn table(outcomes: &[Outcome<Parameters, Row>], spread: Spread) -> Table {
-    let columns = [
-        "",
-        "MB",
-        "phase",
-        "calls",
-        "ms a call",
-        "median",
-        "99.9%",
-        "worst",
-        "words read",
-        "words written",
-        "erases",
-        "s in all",
-        "reading",
-        "writing",
-        "erasing",
-        "reclaiming",
-    ];
     let title = match spread {
         Spread::DeviationOfASixth => "A standard deviation of one sixth of the keys:",
         Spread::VarianceOfASixth => "A variance of one sixth of the keys:",
     };
-    let mut table = Table::new(title, &columns);
-    for Outcome { parameters, row } in outcomes.iter().filter(|outcome| outcome.parameters.benchmark.spread == spread) {
-        let costs = &row.costs;
-        let mut cells = vec![parameters.structure.name().to_owned(), parameters.megabytes.to_string()];
-        cells.extend([row.phase.name().to_owned(), costs.calls.to_string()]);
-        cells.extend([costs.ms, costs.ms_median, costs.ms_999, costs.ms_worst, costs.reads, costs.writes].map(figure));
-        cells.push(format!("{:.5}", costs.erases));
-        let seconds = [costs.seconds, costs.read_seconds, costs.write_seconds, costs.erase_seconds];
-        cells.extend(seconds.map(figure));
-        cells.push(figure(costs.reclaiming_seconds));
-        table.push(cells);
-    }
-    table
+    let spread = outcomes.iter().filter(|outcome| outcome.parameters.benchmark.spread == spread);
+    let phases = spread.map(|Outcome { parameters, row }| {
+        let structure = parameters.structure.name().to_owned();
+        (vec![structure, parameters.megabytes.to_string(), row.phase.name().to_owned()], &row.costs)
+    });
+    phase_table(title, &["", "MB", "phase"], phases)
 }
 
 fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {

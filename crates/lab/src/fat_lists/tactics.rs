@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::micro_benchmark::{Benchmark, Phase, Row, Run};
 use super::paper::PAPER;
+use super::phases::phase_table;
 use super::subject::on_fresh_list_without;
 use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
@@ -224,33 +225,11 @@ fn comparisons(outcomes: &[Measured]) -> Vec<Comparison> {
 }
 
 fn table(outcomes: &[Measured]) -> Table {
-    let columns = [
-        "",
-        "MB",
-        "phase",
-        "calls",
-        "ms a call",
-        "99.9%",
-        "worst",
-        "words read",
-        "words written",
-        "erases",
-        "s in all",
-        "reading",
-        "writing",
-        "erasing",
-    ];
-    let mut table = Table::new("", &columns);
-    for Outcome { parameters, row } in outcomes {
-        let costs = &row.costs;
-        let mut cells = vec![parameters.made.name().to_owned(), parameters.megabytes.to_string()];
-        cells.extend([row.phase.name().to_owned(), costs.calls.to_string()]);
-        cells.extend([costs.ms, costs.ms_999, costs.ms_worst, costs.reads, costs.writes].map(figure));
-        cells.push(format!("{:.5}", costs.erases));
-        cells.extend([costs.seconds, costs.read_seconds, costs.write_seconds, costs.erase_seconds].map(figure));
-        table.push(cells);
-    }
-    table
+    let phases = outcomes.iter().map(|Outcome { parameters, row }| {
+        let made = parameters.made.name().to_owned();
+        (vec![made, parameters.megabytes.to_string(), row.phase.name().to_owned()], &row.costs)
+    });
+    phase_table("", &["", "MB", "phase"], phases)
 }
 
 /// Seconds of each phase of the fat lists, by size of the part.

@@ -5,13 +5,14 @@ use norn_ordered_index::Settings as ListSettings;
 
 use super::micro_benchmark::{Benchmark, Phase, Row, Run};
 use super::paper::PAPER;
+use super::phases::phase_table;
 use super::subject::{Structure, on_fresh_index};
 use super::tuning_published::comparisons;
 use super::tuning_runs::{DEFAULT, LEVELS, Measured, Parameters, TURNSTILES, by_level, by_turnstile, row, total};
 use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
-use crate::presentation::{Presentation, Table, figure};
+use crate::presentation::{Presentation, Table};
 use crate::settings::Settings;
 
 /// Maximum level and turnstile size.
@@ -104,33 +105,11 @@ fn seconds(parameters: &Parameters) -> f64 {
 }
 
 fn table(outcomes: &[Measured]) -> Table {
-    let columns = [
-        "levels",
-        "turnstile",
-        "phase",
-        "calls",
-        "ms a call",
-        "99.9%",
-        "worst",
-        "words read",
-        "words written",
-        "erases",
-        "s in all",
-        "reading",
-        "writing",
-        "erasing",
-    ];
-    let mut table = Table::new("", &columns);
-    for Outcome { parameters, row } in outcomes {
-        let costs = &row.costs;
-        let mut cells = vec![parameters.levels.to_string(), parameters.turnstile_blocks.to_string()];
-        cells.extend([row.phase.name().to_owned(), costs.calls.to_string()]);
-        cells.extend([costs.ms, costs.ms_999, costs.ms_worst, costs.reads, costs.writes].map(figure));
-        cells.push(format!("{:.5}", costs.erases));
-        cells.extend([costs.seconds, costs.read_seconds, costs.write_seconds, costs.erase_seconds].map(figure));
-        table.push(cells);
-    }
-    table
+    let phases = outcomes.iter().map(|Outcome { parameters, row }| {
+        let list = [parameters.levels, parameters.turnstile_blocks].map(|number| number.to_string());
+        ([&list[..], &[row.phase.name().to_owned()]].concat(), &row.costs)
+    });
+    phase_table("", &["levels", "turnstile", "phase"], phases)
 }
 
 fn plots(outcomes: &[Measured]) -> Vec<Plot> {
