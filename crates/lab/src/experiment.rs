@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::JobError;
+use crate::exhibit::Exhibit;
 use crate::presentation::Presentation;
 use crate::settings::Settings;
 
@@ -24,6 +25,8 @@ pub struct Paper {
     pub id: &'static str,
     /// Title, authors, where and when.
     pub title: &'static str,
+    /// Its tables and figures, all of them: the report says how each stands.
+    pub exhibits: &'static [Exhibit],
 }
 
 /// What an experiment is about.

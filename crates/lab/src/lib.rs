@@ -6,7 +6,8 @@
 //!
 //! # How to add an experiment
 //!
-//! 1. Make a module for the paper, `src/PAPER/mod.rs`, with a [`Paper`] and a file for each figure or table.
+//! 1. Make a module for the paper, `src/PAPER/mod.rs`, with a [`Paper`], which lists its tables and figures, and a file
+//!    for each of these.
 //! 2. There, write a type that implements [`Experiment`]: a struct of parameters (plain fields; the seed is one of
 //!    them), a struct of what a job measures, the list of jobs, the measurement, and its presentation: [`Comparison`]s
 //!    with the published values, [`Table`]s, [`Plot`]s. A job sees nothing but its parameters. `settings.choose(quick,
@@ -15,11 +16,12 @@
 //!    then run it.
 //!
 //! ```
-//! use norn_lab::{About, Axis, Chart, Comparison, Context, Experiment, Job, JobError, Outcome, Paper, Plot};
-//! use norn_lab::{Presentation, Published, Series, Settings};
+//! use norn_lab::{About, Axis, Chart, Comparison, Context, Exhibit, Experiment, Job, JobError, Outcome, Paper};
+//! use norn_lab::{Plot, Presentation, Published, Series, Settings};
 //! use serde::{Deserialize, Serialize};
 //!
-//! const PAPER: Paper = Paper { id: "dice", title: "On Dice, 1654" };
+//! const EXHIBITS: &[Exhibit] = &[Exhibit::compared("Figure 1", "the mean of many throws", "")];
+//! const PAPER: Paper = Paper { id: "dice", title: "On Dice, 1654", exhibits: EXHIBITS };
 //!
 //! /// Figure 1: the mean of n throws.
 //! struct Figure1;
@@ -74,6 +76,7 @@ mod archive;
 mod csv_file;
 mod digits;
 mod error;
+mod exhibit;
 mod experiment;
 pub mod fat_lists;
 mod interval;
@@ -90,6 +93,7 @@ pub mod write_amplification;
 
 pub use csv_file::csv_text;
 pub use error::{JobError, LabError};
+pub use exhibit::{Basis, Exhibit, standings};
 pub use experiment::{About, AnyExperiment, AnyJob, Context, Experiment, Job, Outcome, Paper, data_file};
 pub use interval::Interval;
 pub use plot::{Axis, Chart, Mark, Panel, Plot, Scale, Series};

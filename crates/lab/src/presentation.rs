@@ -131,6 +131,19 @@ impl Comparison {
         }
     }
 
+    /// Whether ours is what was published, a number within a tenth of it; `None` if there is nothing to compare.
+    pub fn agrees(&self) -> Option<bool> {
+        const TOLERANCE: f64 = 0.1;
+        match (&self.published, &self.ours) {
+            (_, Ours::Missing(_)) | (Published::Claim(_), Ours::Value(_)) => None,
+            (_, Ours::Claim(verdict, _)) => Some(*verdict == Verdict::Holds),
+            (Published::Value(published), Ours::Value(ours)) => {
+                Some((ours - published).abs() <= TOLERANCE * published.abs())
+            }
+            _ => Some(self.relation() == "within"),
+        }
+    }
+
     /// The last column: a ratio, or on which side of a range ours is, or whether a claim holds.
     fn relation(&self) -> String {
         match (&self.published, &self.ours) {

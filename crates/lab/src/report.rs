@@ -1,7 +1,8 @@
 //! Assembles what was measured: CSV files, plots and a report in Markdown, for one directory.
 //!
-//! The report has first every published value beside ours, paper by paper, then a section for each experiment. It is
-//! made from the jobs that the settings of the last run name, so that it does not mix seeds or depths.
+//! The report has first how each table and figure stands and every published value beside ours, paper by paper, then a
+//! section for each experiment. It is made from the jobs that the settings of the last run name, so that it does not mix
+//! seeds or depths.
 
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 use crate::archive::{Archive, write_whole};
 use crate::csv_file::csv_text;
 use crate::error::LabError;
+use crate::exhibit::standings;
 use crate::experiment::{AnyExperiment, Paper};
 use crate::presentation::{Presentation, comparison_table};
 use crate::settings::{Depth, Settings};
@@ -63,6 +65,14 @@ fn section<'a>(experiment: &'a dyn AnyExperiment, from: &Path) -> Result<Option<
     Ok(Some(Section { experiment, settings, outcomes, jobs: jobs.len(), missing, presentation }))
 }
 
+const EXHIBITS: &str = "\n### Its tables and figures\n\nA figure *agrees* if each of its values and statements does in the table after this one: a number \
+                        within a tenth, a range or bound that is kept, a claim that holds.\n\n";
+/// The paper whose evaluation this program cannot run.
+const JAVASAS: &str = "\n## Johnson, Munroe, Nistler, Stopyro, Malhotra: Java Persistence via Persistent Virtual Storage, 1997\n\n\
+                       Not comparable here: it has no table and no figure, and its system is one of Java. What its text has in \
+                       numbers, the storage of a warehouse and transactions a minute, is measured by `tools/bobc evaluation`, \
+                       whose report has each beside ours.\n";
+
 fn markdown(sections: &[Section]) -> String {
     let mut papers: Vec<Paper> = Vec::new();
     for section in sections {
@@ -76,13 +86,17 @@ fn markdown(sections: &[Section]) -> String {
         let of_paper = || sections.iter().filter(|section| section.experiment.about().paper == paper);
         text += &format!("\n## {}\n", paper.title);
         let comparisons: Vec<_> = of_paper().flat_map(|section| section.presentation.comparisons.clone()).collect();
+        if !paper.exhibits.is_empty() {
+            text += EXHIBITS;
+            text += &standings(paper.exhibits, &comparisons).markdown();
+        }
         if !comparisons.is_empty() {
             text += "\n### Every published value beside ours\n\n";
             text += &comparison_table("", &comparisons).markdown();
         }
         of_paper().for_each(|section| text += &section.markdown());
     }
-    text
+    text + JAVASAS
 }
 
 impl Section<'_> {

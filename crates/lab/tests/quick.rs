@@ -6,7 +6,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use norn_lab::{Known, Runner, Settings, experiments, write_report};
+use norn_lab::{Basis, Known, Runner, Settings, experiments, write_report};
 
 type Row = BTreeMap<String, String>;
 
@@ -80,6 +80,7 @@ fn every_experiment_runs_in_small() {
         assert!(rows(out, name).len() >= experiment.jobs(&settings).len(), "{name}: a row for each job");
     }
     plots_have_their_texts(out, &report);
+    every_exhibit_has_its_standing(&report);
     published_values_are_there(&report);
     table1_has_its_shape(out);
     costs_have_their_shape(out);
@@ -101,6 +102,27 @@ fn plots_have_their_texts(out: &Path, report: &str) {
         let png = fs::metadata(out.join(format!("{name}.png"))).unwrap().len();
         assert!(png > 8_000, "{name}.png has {png} bytes");
     }
+}
+
+/// A line for each table and figure of the papers, which says why, unless it agrees.
+fn every_exhibit_has_its_standing(report: &str) {
+    let counts = [("tinystore", 9), ("fat-lists", 24), ("realtime-gc", 17), ("paging", 10)];
+    for (id, count) in counts {
+        let papers = experiments();
+        let paper = papers.iter().map(|experiment| experiment.about().paper).find(|paper| paper.id == id).unwrap();
+        assert_eq!(paper.exhibits.len(), count, "{id}");
+        for exhibit in paper.exhibits {
+            let head = format!("| {} | {} | ", exhibit.name, exhibit.shows);
+            let line = report.lines().find_map(|line| line.strip_prefix(&head)).unwrap_or_else(|| panic!("{head}"));
+            let (standing, why) = line.trim_end_matches('|').split_once('|').unwrap();
+            match exhibit.basis {
+                Basis::Comparisons(_) => assert!(!standing.contains("comparable"), "{head}{line}"),
+                Basis::Data(_) | Basis::Nothing(_) => assert_eq!(standing.trim(), "not comparable", "{head}"),
+            }
+            assert!(standing.trim() == "agrees" || why.trim().len() > 10, "{head}{line}");
+        }
+    }
+    assert!(!report.contains("no cause is known"), "each figure that differs has a cause");
 }
 
 /// Every number of Table 1 and of section 6.3's text.

@@ -3,5 +3,8 @@
 use crate::experiment::Paper;
 
 /// No paper has the figures: the bars are this project's.
-pub const PAPER: Paper =
-    Paper { id: "log-heap", title: "The heaps in steady state (docs/design/log-heap.md), and this project's bars" };
+pub const PAPER: Paper = Paper {
+    id: "log-heap",
+    title: "The heaps in steady state (docs/design/log-heap.md), and this project's bars",
+    exhibits: &[],
+};

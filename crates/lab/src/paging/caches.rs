@@ -91,17 +91,23 @@ const LOOK_UP_CYCLES: [(usize, f64, f64); 6] = [
 const CLOCK_HZ: f64 = 48e6;
 /// How the names of traces of applets start.
 const JAVA: &str = "java";
+/// How the other program of the figures is called.
+const MAD: &str = "mad";
+/// Caches whose pages are those of the part.
+const CONVENTIONAL: [usize; 4] = [2048, 4096, 8192, 16384];
+/// The bus of Table 2.
+const FAST_BUS: &str = "54MHz-16bits";
 /// The bus of Table 1.
 pub(super) const SLOW_BUS: &str = "33MHz-8bits";
 
 /// The part with pages of the given size, on a bus.
 pub(super) fn part(nand_page_bytes: u16, bus: &str) -> NandSpec {
-    let bus = if bus == "54MHz-16bits" { Bus::Mhz54Bits16 } else { Bus::Mhz33Bits8 };
+    let bus = if bus == FAST_BUS { Bus::Mhz54Bits16 } else { Bus::Mhz33Bits8 };
     if nand_page_bytes == 512 { k9f1208q0b(bus) } else { mt29f2g08(bus) }
 }
 
 fn execute_ns(bus: &str) -> u64 {
-    if bus == "54MHz-16bits" { u64::from(Bus::Mhz54Bits16.nor_byte_ns()) } else { EXECUTE_NS }
+    if bus == FAST_BUS { u64::from(Bus::Mhz54Bits16.nor_byte_ns()) } else { EXECUTE_NS }
 }
 
 /// Replays through a cache whose shape is known when this is compiled.
@@ -265,8 +271,8 @@ impl Experiment for Caches {
                 jobs.push(Job { parameters, seconds: settings.choose(0.1, 2.0) });
             };
             for replacement in [Replacement::Lru, Replacement::Min] {
-                for (nand, bus) in [(512, SLOW_BUS), (2048, SLOW_BUS), (512, "54MHz-16bits"), (2048, "54MHz-16bits")] {
-                    for cache in [2048, 4096, 8192, 16384] {
+                for (nand, bus) in [(512, SLOW_BUS), (2048, SLOW_BUS), (512, FAST_BUS), (2048, FAST_BUS)] {
+                    for cache in CONVENTIONAL {
                         add(nand, bus, cache, usize::from(nand), replacement); // Figure 4
                     }
                 }
@@ -373,6 +379,9 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
         for replacement in [Replacement::Lru, Replacement::Min] {
             let found = PAGES.into_iter().filter_map(|page| Some((page, &find(program, page, replacement)?.row)));
             let best = found.max_by(|a, b| a.1.bandwidth.total_cmp(&b.1.bandwidth));
+            if (program, replacement) == (MAD, Replacement::Lru) {
+                all.extend(best.map(|(page, _)| best_page_of_mad(page)));
+            }
             all.extend(best.into_iter().flat_map(|(page, row)| near_means(program, replacement, page, &row.lengths)));
         }
         if let Some(outcome) = find(program, 64, Replacement::Lru) {
@@ -381,6 +390,7 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
             );
             all.push(Comparison::new(what, Published::Value(0.115), Some(outcome.row.next_share)));
         }
+        all.extend([SLOW_BUS, FAST_BUS].into_iter().filter_map(|bus| small_part_pages(program, bus, outcomes)));
         if program.starts_with(JAVA) {
             all.extend(java_sample(program, outcomes));
         }
@@ -421,6 +431,36 @@ fn java_sample(program: &str, outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comp
         ));
     }
     all
+}
+
+/// Figure 4: whether small pages of a part make every conventional cache faster than large ones.
+fn small_part_pages(program: &str, bus: &str, outcomes: &[Outcome<Parameters, Row>]) -> Option<Comparison> {
+    let bandwidth = |nand: u16, cache: usize| {
+        let is_it = |outcome: &&Outcome<Parameters, Row>| {
+            let Parameters { program: other, bus: over, replacement, .. } = &outcome.parameters;
+            let Parameters { nand_page_bytes, cache_bytes, page_bytes, .. } = outcome.parameters;
+            (other.as_str(), over.as_str(), *replacement) == (program, bus, Replacement::Lru)
+                && (nand_page_bytes, cache_bytes, page_bytes) == (nand, cache, usize::from(nand))
+        };
+        outcomes.iter().find(is_it).map(|outcome| outcome.row.bandwidth)
+    };
+    let pair = |cache: usize| Some((cache, bandwidth(512, cache)?, bandwidth(2048, cache)?));
+    let pairs: Vec<(usize, f64, f64)> = CONVENTIONAL.into_iter().filter_map(pair).collect();
+    let text = |(cache, small, large): &(usize, f64, f64)| format!("{small:.3} / {large:.3} with {} KB", cache / 1024);
+    let texts = pairs.iter().map(text).collect::<Vec<_>>().join(", ");
+    let found = (pairs.iter().all(|(_, small, large)| small > large), format!("MiB/s, 512 / 2,048 B: {texts}"));
+    let what = format!("Figure 4, {program}, {bus}: a part's pages, conventional caches");
+    (!pairs.is_empty()).then(|| Comparison::claim(what, "small pages outperform large ones", Some(found)))
+}
+
+/// Figure 7, of which the text says where its best page is.
+fn best_page_of_mad(page: usize) -> Comparison {
+    let near = (page as f64 / 220.0).log2().abs() <= 1.0;
+    Comparison::claim(
+        "Figure 7, mad: best page of a cache of 2 KB under LRU",
+        "around the mean basic block, 220 bytes",
+        Some((near, format!("{page} bytes"))),
+    )
 }
 
 /// Section 6.2 by each of the means: the best page is within a factor of two of it.
@@ -587,7 +627,7 @@ fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
     Plot {
         name: format!("paging-caches-{program}"),
         title: format!("{program}: demand paging"),
-        panels: vec![figure4("54MHz-16bits"), figure4(SLOW_BUS), figure5, figure6(512), figure6(2048), figure8],
+        panels: vec![figure4(FAST_BUS), figure4(SLOW_BUS), figure5, figure6(512), figure6(2048), figure8],
         columns: 2,
     }
 }

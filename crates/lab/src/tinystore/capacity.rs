@@ -131,7 +131,7 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
     for (medium, name, overhead, [low, high]) in published {
         let small = ends(outcomes, |of| of.medium == medium && of.array_bytes == 10);
         comparisons.push(Comparison::claim(
-            format!("§6.3: overhead of arrays of 10 bytes, {name}"),
+            format!("Figure 7: overhead of arrays of 10 bytes, {name}"),
             &format!("more than {overhead}%"),
             small
                 .map(|[_, (most, of)]| (100.0 - most > overhead, format!("{}% and more ({of})", figure(100.0 - most)))),
@@ -140,7 +140,7 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
             let is_large = |of: &Parameters| of.medium == medium && (LARGE..=MANY).contains(&of.array_bytes);
             let large = ends(outcomes, |of| is_large(of) && units.contains(&of.unit_kib));
             comparisons.push(Comparison::claim(
-                format!("§6.3: share filled by large arrays ({LARGE} to {MANY} bytes), {name}, {which}"),
+                format!("Figure 7: share filled by large arrays ({LARGE} to {MANY} bytes), {name}, {which}"),
                 &format!("{low} to {high}%"),
                 large.map(|[(least, poor), (most, rich)]| {
                     (least >= low && most <= high, format!("{}% ({poor}) to {}% ({rich})", figure(least), figure(most)))

@@ -260,10 +260,18 @@ impl Seen<'_> {
             self.over_sizes(&FULLNESS, |full, bytes| self.eeprom(EepromWear::WithLog, field, full, bytes));
         let over_single = least(&flash).zip(least(&eeprom_field)).map(|(flash, eeprom)| flash / eeprom);
         let mut comparisons = vec![
-            Comparison::new("§6.3: updates of one field, EEPROM", Published::Value(100_000.0), least(&eeprom_field)),
-            Comparison::new("§6.3: updates of one object, flash, least", Published::AtLeast(74e6), least(&flash)),
-            Comparison::new("§6.3: the same, over EEPROM's of one field", Published::AtLeast(730.0), over_single),
-            Comparison::new("§6.3: updates of one object, flash, most", Published::AtLeast(4e9), most(&flash)),
+            Comparison::new(
+                "Figure 6: updates of one field, EEPROM",
+                Published::Value(100_000.0),
+                least(&eeprom_field),
+            ),
+            Comparison::new("Figure 6: updates of one object, flash, least", Published::AtLeast(74e6), least(&flash)),
+            Comparison::new(
+                "Figure 6: updates of one object, flash, over EEPROM's of one field",
+                Published::AtLeast(730.0),
+                over_single,
+            ),
+            Comparison::new("Figure 6: updates of one object, flash, most", Published::AtLeast(4e9), most(&flash)),
         ];
         comparisons.extend(self.claims(EepromWear::WithLog, ""));
         comparisons.extend(self.claims(EepromWear::Fields, ", without the bytes of EEPROM's log"));
@@ -280,7 +288,7 @@ impl Seen<'_> {
                     format!("{} to {} times EEPROM's", figure(low), figure(high)),
                 )
             });
-            Comparison::claim(format!("§6.3: {what}{suffix}"), text, found)
+            Comparison::claim(format!("Figure 6: {what}{suffix}"), text, found)
         };
         [
             claim(
@@ -296,7 +304,7 @@ impl Seen<'_> {
                 |ratio| ratio > 1.0,
             ),
             Comparison::new(
-                format!("§6.3: 20/80AllFields, 20% full, objects of 100 bytes: times EEPROM's{suffix}"),
+                format!("Figure 6: 20/80AllFields, 20% full, objects of 100 bytes: times EEPROM's{suffix}"),
                 Published::Value(10.0),
                 self.ratio_at(wear, Workload::HotAndCold, 20, 100),
             ),

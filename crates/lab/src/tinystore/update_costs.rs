@@ -186,13 +186,13 @@ impl Seen<'_> {
         let median = speed.get(speed.len() / 2).copied();
         vec![
             Comparison::new(
-                "§6.3: words written an update, EEPROM",
+                "Figure 4: words written an update, EEPROM",
                 Published::Value(11.0),
                 of_eeprom(|costs| costs.writes),
             )
             .because("head, old value and stamp of one log record, the new value, the stamp again"),
             Comparison::claim(
-                "§6.3: EEPROM, all fullness levels, sizes and workloads",
+                "Figure 4: EEPROM, all fullness levels, sizes and workloads",
                 "costs are the same",
                 eeprom_writes.map(|(low, high)| {
                     (high < low * 1.05, format!("{} to {} words written", figure(low), figure(high)))
@@ -209,16 +209,16 @@ impl Seen<'_> {
             Comparison::new("§6.3: reads of the flash heap over those of EEPROM, mean", Published::Value(50.0), reads)
                 .because(self.words(|costs| costs.reads, "read")),
             Comparison::new(
-                "§6.3: times faster than EEPROM, median of configurations",
+                "Figure 5: times faster than EEPROM, median of configurations",
                 Published::Between(5.0, 10.0),
                 median,
             )
             .because(self.erase_share()),
-            self.share("§6.3: writes more words than EEPROM", "in most cases", 0.5, |flash, eeprom| {
+            self.share("Figure 4: writes more words than EEPROM", "in most cases", 0.5, |flash, eeprom| {
                 flash.writes > eeprom.writes
             })
             .because(self.words(|costs| costs.writes, "written")),
-            self.share("§6.3: faster than EEPROM", "in most cases", 0.5, |flash, eeprom| flash.ms < eeprom.ms),
+            self.share("Figure 5: faster than EEPROM", "in most cases", 0.5, |flash, eeprom| flash.ms < eeprom.ms),
             self.larger_objects(
                 Workload::HotAndCold,
                 "all fields at once: writes of larger objects",
@@ -299,7 +299,7 @@ impl Seen<'_> {
             )
         });
         let why = [sizes.first(), sizes.last()].into_iter().flatten().map(|&bytes| self.kinds(workload, bytes));
-        Comparison::claim(format!("§6.3: {what}"), claim, found).because(why.collect::<Vec<_>>().join("; "))
+        Comparison::claim(format!("Figure 4: {what}"), claim, found).because(why.collect::<Vec<_>>().join("; "))
     }
 
     fn large_single_fields(&self) -> Comparison {
@@ -310,7 +310,7 @@ impl Seen<'_> {
         let found = (!pairs.is_empty()).then(|| {
             (slower > 0, format!("slower in {slower} of {}; at worst {} of EEPROM's time", pairs.len(), figure(worst)))
         });
-        Comparison::claim("§6.3: single fields of large objects", "sometimes slower than EEPROM", found)
+        Comparison::claim("Figure 5: single fields of large objects", "sometimes slower than EEPROM", found)
     }
 
     fn fullness_costs(&self, workload: Workload) -> Comparison {
@@ -323,7 +323,7 @@ impl Seen<'_> {
             }
             _ => None,
         };
-        Comparison::claim(format!("§6.3: {}, as the device gets fuller", workload.name()), "costs rise", found)
+        Comparison::claim(format!("Figure 4: {}, as the device gets fuller", workload.name()), "costs rise", found)
     }
 }
 

@@ -116,7 +116,8 @@ impl Experiment for WorstRead {
                     "not by the tree alone, where a look-up by compared keys reads 28 to 67 words \
                      (tinystore-key-trees); the paper does not say what else a read looks at",
                 ),
-                Comparison::new("§6.3: the same, as many objects as fit", Published::Value(731.0), reads(most)),
+                Comparison::new("§6.3: the same, as many objects as fit", Published::Value(731.0), reads(most))
+                    .because("as for 5,500 objects"),
                 Comparison::new(
                     "§6.3: words read through a pointer that is kept",
                     Published::Value(1.0),

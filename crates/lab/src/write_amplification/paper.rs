@@ -7,4 +7,5 @@ pub const PAPER: Paper = Paper {
     id: "amplification",
     title: "Write amplification: the block device beside a greedy page map, and models of MQSim (Tavakkol et al., FAST 2018) \
             and dhara (Beer)",
+    exhibits: &[],
 };
