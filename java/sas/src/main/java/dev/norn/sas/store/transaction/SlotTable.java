@@ -204,7 +204,11 @@ public final class SlotTable {
         return count;
     }
 
-    /** @throws SASException if a transaction of this JVM does not end in the time that locks are waited for */
+    /**
+     * Waits until this JVM has no slot: for what the store does itself however long that takes, since it always ends.
+     *
+     * @throws SASException if a transaction of this JVM does not end in the time that locks are waited for
+     */
     void awaitEnds() {
         long start = System.nanoTime();
         for (int spins = 0;; spins++) {
@@ -212,7 +216,7 @@ public final class SlotTable {
             if (its == null) {
                 return;
             }
-            if (System.nanoTime() - start > store.pages().settings.lockTimeoutMillis() * 1_000_000) {
+            if (its != SELF && System.nanoTime() - start > store.pages().settings.lockTimeoutMillis() * 1_000_000) {
                 throw new SASException("the store " + store + " cannot be closed, and stays open: " + its
                         + " has not ended its transaction within " + store.pages().settings.lockTimeoutMillis()
                         + " ms");
@@ -222,13 +226,16 @@ public final class SlotTable {
         }
     }
 
+    /** One that has a slot; the store itself only if nobody else has. */
     private StoreTransaction.Tenant anyTenant() {
+        StoreTransaction.Tenant self = null;
         for (int i = 0; i < SLOTS_MAX; i++) {
             StoreTransaction.Tenant its = tenants.get(i);
-            if (its != null) {
+            if (its != null && its != SELF) {
                 return its;
             }
+            self = its == null ? self : its;
         }
-        return null;
+        return self;
     }
 }
