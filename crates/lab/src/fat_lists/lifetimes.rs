@@ -68,7 +68,10 @@ impl Experiment for Lifetimes {
             for &structure in settings.choose(&[Structure::FatList, Structure::MuTree][..], &Structure::ALL) {
                 let large = if structure == Structure::SoftList { SOFT_MEGABYTES } else { MEGABYTES };
                 let megabytes = settings.choose(1, large);
-                let benchmark = Benchmark { spread, ..Benchmark::of(settings) };
+                let benchmark = Benchmark::of(settings);
+                // Few enough that a µ-tree still lives when it has them.
+                let keys = settings.choose(2_000, benchmark.keys);
+                let benchmark = Benchmark { spread, keys, ..benchmark };
                 let parameters = Parameters { structure, megabytes, erases: settings.choose(2, ERASES), benchmark };
                 jobs.push(Job { parameters, seconds: if structure == Structure::MuTree { 5.0 } else { 120.0 } });
             }
@@ -227,7 +230,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
 fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
     let bars = |structure: Structure| {
         let points = (0..).zip(SPREADS).filter_map(|(at, (spread, _))| {
-            Some((f64::from(at), find(outcomes, structure, spread)?.updates_to_the_end()))
+            Some((f64::from(at), find(outcomes, structure, spread)?.updates_to_the_end() / 1e6))
         });
         Series::line(structure.name(), points.collect())
     };
@@ -235,6 +238,6 @@ fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
         groups: SPREADS.map(|(_, name)| name.to_owned()).to_vec(),
         series: Structure::ALL.into_iter().map(bars).collect(),
     };
-    let y = Axis::log("updates at 100,000 erases");
+    let y = Axis::log("million updates at 100,000 erases");
     Plot::single("fat-lists-lifetimes", "Updates in the life of a part", Axis::linear("keys"), y, chart)
 }

@@ -375,10 +375,16 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
 }
 
 fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {
-    let groups = [("temperature", Keys::Temperature), ("time and mote", Keys::TimeAndMote)];
+    let groups = [
+        ("temperature", Keys::Temperature),
+        ("time and mote", Keys::TimeAndMote),
+        ("time and mote, all", Keys::TimeAndMoteOfAll),
+    ];
+    let is_there = |keys| outcomes.iter().any(|outcome| outcome.parameters.keys == keys);
+    let groups: Vec<(&str, Keys)> = groups.into_iter().filter(|(_, keys)| is_there(*keys)).collect();
     let panel = |(title, phase): (String, Phase)| {
         let bars = |structure: Structure| {
-            let points = (0..).zip(groups).filter_map(|(at, (_, keys))| {
+            let points = (0..).zip(&groups).filter_map(|(at, &(_, keys))| {
                 Some((f64::from(at), find(outcomes, keys, variant(structure, keys), phase)?.costs.seconds))
             });
             Series::line(structure.name(), points.collect())
