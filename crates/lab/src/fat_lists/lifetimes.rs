@@ -70,7 +70,7 @@ impl Experiment for Lifetimes {
                 let megabytes = settings.choose(1, large);
                 let benchmark = Benchmark::of(settings);
                 // Few enough that a µ-tree still lives when it has them.
-                let keys = settings.choose(2_000, benchmark.keys);
+                let keys = settings.choose(1_000, benchmark.keys);
                 let benchmark = Benchmark { spread, keys, ..benchmark };
                 let parameters = Parameters { structure, megabytes, erases: settings.choose(2, ERASES), benchmark };
                 jobs.push(Job { parameters, seconds: if structure == Structure::MuTree { 5.0 } else { 120.0 } });

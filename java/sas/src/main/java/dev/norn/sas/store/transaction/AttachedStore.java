@@ -398,8 +398,8 @@ public final class AttachedStore {
     }
 
     /**
-     * Detaches: refuses new transactions, waits for those of this JVM, and then ends its attachment. The last one out
-     * replays the log into the containers' files.
+     * Detaches: refuses new transactions, waits for those of this JVM and for what the store does itself, and then ends
+     * its attachment. The last one out replays the log into the containers' files.
      *
      * @throws SASException if a transaction does not end in the time that locks are waited for; the store stays open
      *     then
