@@ -1,8 +1,8 @@
 //! Assembles what was measured: CSV files, plots and a report in Markdown, for one directory.
 //!
 //! The report has first how each table and figure stands and every published value beside ours, paper by paper, then a
-//! section for each experiment. It is made from the jobs that the settings of the last run name, so that it does not mix
-//! seeds or depths.
+//! section for each experiment. It is made from the jobs that the settings of the last run name, so that it does not
+//! mix seeds or depths.
 
 use std::path::Path;
 
