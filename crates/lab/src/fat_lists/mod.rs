@@ -1,9 +1,9 @@
 //! Fat lists (2011), section 0.6: fat lists beside the µ-tree, with soft lists and a B⁺-tree with logged leaves in the
 //! same runs.
 //!
-//! `subject.rs` is the index under measurement on its simulated part, `costs.rs` what calls cost, `phases.rs` the table
-//! of it, `micro_benchmark.rs` the four phases of section 0.6.3, `temperatures.rs` the data of section 0.6.4. Each other
-//! file is an experiment, or what it is compared with.
+//! `subject.rs` is the index under measurement on its simulated part, `costs.rs` what calls cost, `phases.rs` the
+//! table of it, `micro_benchmark.rs` the four phases of section 0.6.3, `temperatures.rs` the data of section 0.6.4.
+//! Each other file is an experiment, or what it is compared with.
 
 use crate::experiment::{AnyExperiment, Erased};
 
