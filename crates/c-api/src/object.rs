@@ -65,8 +65,7 @@ pub(crate) fn named(reference: norn_ref) -> Result<Ref, Failure> {
 ///
 /// After `NORN_ERROR_FULL`, delete what two erase units hold before the next creation, where an object takes 8 bytes
 /// and its fields, rounded up to whole program units. Trying again after each deletion takes as many, and each try
-/// tries to reclaim. Measured on parts of 12 to 24 units; on larger ones that were filled to the last byte, a deletion
-/// may say `NORN_ERROR_FULL`, too, and then nothing makes room: do not fill them.
+/// tries to reclaim.
 ///
 /// Cost: a look-up for each reference that is tried, the object's bytes and a map change.
 ///
