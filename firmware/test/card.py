@@ -1,9 +1,12 @@
-"""Installs a purse on the card of the MPS2, and pays with it by APDUs, with resets in the middle."""
+"""Installs applets on the card of the MPS2, and uses them by APDUs, with resets in the middle: a purse, and one that
+changes something outside of the transaction that the reset tears.
+"""
+
+import os
 
 from machine import Failure
 from resets import Client
 
-APPLET = "F00000000201"
 PIN = "31323334"
 BALANCE_MAX = 30000
 # Bytes of a package that a line takes.
@@ -15,26 +18,28 @@ def apdu(instruction, data=""):
     return f"80{instruction}0000{len(data) // 2:02X}{data}"
 
 
-SELECT = f"00A40400{len(APPLET) // 2:02X}{APPLET}"
-VERIFY, BALANCE = apdu("20", PIN), "8050000000"
+def select(applet):
+    return f"00A40400{len(applet) // 2:02X}{applet}"
 
 
-class Holder(Client):
-    """Whoever has the card, and knows what is in its purse."""
+VERIFY, BALANCE, SHOW = apdu("20", PIN), "8050000000", "8020000000"
 
-    EXPECTED = ("cut, absent", "cut after its answer", DONE, NO_MONEY)
-    PACKAGES = ()
 
-    def __init__(self, machine, seed):
-        super().__init__(machine, seed)
-        self.balance, self.debits = 0, 0
+class CardClient(Client):
+    """Whoever has the card with an applet on it."""
+
+    # The applet's identifier, its parameters, and its packages, the API's first.
+    APPLET, PARAMETERS, PACKAGES = None, "", ("card-api.image",)
+    # Where the images of packages are.
+    DIRECTORY = ""
 
     def begin(self):
-        self.settle(f"apdu {SELECT}")
-        for path in self.PACKAGES:
-            self.install(path)
-        self.expect_word("ok", self.ask(f"applet {APPLET} {APPLET} {PIN}"))
-        self.expect_word("refused", self.ask(f"applet {APPLET} {APPLET} {PIN}"))
+        self.settle(f"apdu {select(self.APPLET)}")
+        for name in self.PACKAGES:
+            self.install(os.path.join(self.DIRECTORY, name))
+        text = f"applet {self.APPLET} {self.APPLET} {self.PARAMETERS}"
+        self.expect_word("ok", self.ask(text))
+        self.expect_word("refused", self.ask(text))
         self.open()
 
     def install(self, path):
@@ -50,10 +55,42 @@ class Holder(Client):
             raise Failure(f"the card says {words}, not {word}")
 
     def open(self):
+        """Selects the applet."""
+        self.expect_done(select(self.APPLET))
+
+    def expect_done(self, text):
+        if (words := self.ask(f"apdu {text}")) != ["ok", DONE]:
+            raise Failure(f"{words} to {text}")
+
+    def read(self, text, size):
+        """The numbers of two bytes that answer an APDU, of `size` bytes together."""
+        words = self.ask(f"apdu {text}")
+        if words[0] != "ok" or len(words) != 2 or len(words[1]) != 2 * size + 4 or not words[1].endswith(DONE):
+            raise Failure(f"{words} to {text}")
+        return [int(words[1][at:at + 4], 16) for at in range(0, 2 * size, 4)]
+
+    def settle_cut(self):
+        """Selects the applet after a reset. Returns what the card said before and after its start."""
+        earlier, late, selected = self.settle(f"apdu {select(self.APPLET)}")
+        if selected != ["ok", DONE]:
+            raise Failure(f"{selected} to SELECT")
+        return earlier, late
+
+
+class Holder(CardClient):
+    """Whoever knows what is in the purse."""
+
+    APPLET, PARAMETERS, PACKAGES = "F00000000201", PIN, (*CardClient.PACKAGES, "purse.image")
+    EXPECTED = ("cut, absent", "cut after its answer", DONE, NO_MONEY)
+
+    def __init__(self, machine, seed):
+        super().__init__(machine, seed)
+        self.balance, self.debits = 0, 0
+
+    def open(self):
         """Selects the purse, pays nothing yet, and tells who its holder is."""
-        for text in (SELECT, VERIFY):
-            if (words := self.ask(f"apdu {text}")) != ["ok", DONE]:
-                raise Failure(f"{words} to {text}")
+        super().open()
+        self.expect_done(VERIFY)
 
     def command(self):
         amount = self.rng.randrange(1, 1 << self.rng.randrange(2, 15))
@@ -78,10 +115,7 @@ class Holder(Client):
         self.tally[expected] += 1
 
     def found(self):
-        words = self.ask(f"apdu {BALANCE}")
-        if words[0] != "ok" or len(words) != 2 or not words[1].endswith(DONE) or len(words[1]) != 12:
-            raise Failure(f"{words} to BALANCE")
-        return int(words[1][:4], 16), int(words[1][4:8], 16)
+        return tuple(self.read(BALANCE, 4))
 
     def check(self):
         if self.found() != (self.balance, self.debits):
@@ -89,9 +123,7 @@ class Holder(Client):
 
     def look(self, text, sent, _):
         before, (after, expected) = (self.balance, self.debits), self.after(text)
-        earlier, late, selected = self.settle(f"apdu {SELECT}")
-        if selected != ["ok", DONE]:
-            raise Failure(f"{selected} to SELECT")
+        earlier, late = self.settle_cut()
         answer = f"{sent} ok {expected}"
         is_answered = answer in earlier
         # A command that is read after the reset finds no purse selected, and changes nothing.
@@ -102,10 +134,61 @@ class Holder(Client):
         what = "without effect" if before == after else "whole" if found == after else "absent"
         is_late = any(line.startswith(f"{sent} ") for line in late)
         self.count(is_late, is_answered, f"cut, {what}")
-        if self.ask(f"apdu {VERIFY}") != ["ok", DONE]:
-            raise Failure("the PIN is not taken")
+        self.expect_done(VERIFY)
 
 
-def of_packages(paths):
-    """A holder who installs these packages."""
-    return type("Holder", (Holder,), {"PACKAGES": paths})
+class Attempter(CardClient):
+    """Whoever knows which number the applet has noted last, and which one its cells have.
+
+    A transaction that is torn after its number was noted leaves that number and the cells of before. Nothing but the
+    card's journal has the number then: a card that loses its journal at a reset never shows that state.
+    """
+
+    APPLET, PACKAGES = "F0000000F101", (*CardClient.PACKAGES, "attempts.image")
+    EXPECTED = ("cut, absent", "cut, noted only", "cut after its answer", "committed", "aborted")
+    NUMBER_BYTES, CELLS = 2, 16
+
+    def __init__(self, machine, seed):
+        super().__init__(machine, seed)
+        self.noted, self.cell = 0, 0
+
+    def command(self):
+        instruction = self.rng.choice(["10", "10", "11"])
+        return f"apdu {apdu(instruction, f'{(self.noted + 1) & 0xFFFF:04X}')}"
+
+    def after(self, text):
+        """What is noted and in the cells after a command, and what becomes of its transaction."""
+        number = int(text[-4:], 16)
+        return ((number, number), "committed") if text[7:9] == "10" else ((number, self.cell), "aborted")
+
+    def obey(self, text):
+        (self.noted, self.cell), what = self.after(text)
+        self.expect_done(text.split(" ")[1])
+        self.tally[what] += 1
+
+    def found(self):
+        noted, *cells = self.read(SHOW, self.NUMBER_BYTES * (1 + self.CELLS))
+        if len(set(cells)) != 1:
+            raise Failure(f"a part of a transaction is there: the cells are {cells}, and {noted} was noted")
+        return noted, cells[0]
+
+    def check(self):
+        if self.found() != (self.noted, self.cell):
+            raise Failure(f"the card has {self.found()}, not {(self.noted, self.cell)}")
+
+    def look(self, text, sent, _):
+        before, (after, what) = (self.noted, self.cell), self.after(text)
+        earlier, late = self.settle_cut()
+        is_answered = f"{sent} ok {DONE}" in earlier
+        possible = {after: what}
+        if not is_answered:
+            possible |= {before: "absent"}
+            # An ABORT that was torn may have come to its end, where the journal is not needed any more.
+            possible |= {(after[0], before[1]): "noted only"} if what == "committed" else {}
+        found = self.found()
+        if found not in possible:
+            answered = "answered" if is_answered else "not answered"
+            raise Failure(f"the card has {found}; it had {before}, and {text} was {answered}")
+        self.noted, self.cell = found
+        is_late = any(line.startswith(f"{sent} ") for line in late)
+        self.count(is_late, is_answered, f"cut, {possible[found]}")

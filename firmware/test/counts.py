@@ -42,15 +42,15 @@ class Costs:
         return f"{self.name:<44} {len(self.instructions):>7} {mean:>10} {max(self.instructions):>10}"
 
 
-def count_commands(packages):
+def count_commands():
     """Counts the commands of a purse on the card."""
     image = Image(built("mps2-an385", "thumbv7m-none-eabi", "card"))
     with Machine(image, MPS2.name, ICOUNT) as machine:
-        power, holder = Power(machine, MPS2), card.of_packages(packages)(machine, 2006)
+        power, holder = Power(machine, MPS2), card.Holder(machine, 2006)
         power.on()
         holder.begin()
         rng = random.Random(2006)
-        kinds = {"SELECT": card.SELECT, "VERIFY": card.VERIFY, "BALANCE": card.BALANCE}
+        kinds = {"SELECT": card.select(card.Holder.APPLET), "VERIFY": card.VERIFY, "BALANCE": card.BALANCE}
         costs = {name: Costs(f"APDU {name}") for name in (*kinds, "CREDIT", "DEBIT")}
         for _ in range(PAYMENTS):
             credit = rng.randrange(2, 100)
@@ -71,13 +71,13 @@ def count_commands(packages):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--packages", nargs="+", required=True, help="images of packages for the card, the API's first")
-    arguments = parser.parse_args()
+    parser.add_argument("--packages", required=True, help="the directory of images of packages for the card")
+    card.CardClient.DIRECTORY = parser.parse_args().packages
     print(f"{'':<44} {'calls':>7} {'mean':>10} {'most':>10} {'stack':>8}")
     try:
         for name in PROGRAMS:
             count_calls(name)
-        count_commands(arguments.packages)
+        count_commands()
     except Failure as failure:
         sys.exit(str(failure))
 

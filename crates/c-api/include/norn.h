@@ -199,7 +199,7 @@ enum norn_error {
     NORN_ERROR_DEVICE = -1,
     // The flash holds something that no sequence of calls and power cuts leaves there. It may be halted.
     NORN_ERROR_CORRUPTED = -2,
-    // No room.
+    // No room. Of a heap, `norn_heap_create` says how much has to be deleted before there is.
     NORN_ERROR_FULL = -3,
     // An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,
@@ -312,7 +312,7 @@ struct norn_heap {
 //
 // The functions return 0, or another number, which fails the call with `NORN_ERROR_DEVICE` and is found in
 // `norn_failure`. They return once the operation is complete, and may not use the handle that called them. Addresses
-// count bytes from the part's first one.
+// count bytes from the part's first one. `bytes` may be 0: then they return 0 and do nothing.
 //
 // What the library promises: ranges lie within the part; programs begin and end on borders of program units; no
 // program asks for a 0 to become a 1. A heap programs each program unit at most once between two erases, whatever
@@ -500,8 +500,8 @@ struct norn_nand {
     void *context;
     // Loads a page into the register.
     int (*load)(void *context, uint32_t page);
-    // Fetches `bytes` bytes from the register, from `column` on. With `NORN_COLUMNS_FORWARDS` the column is that after
-    // the last one that was fetched since the load, or a later one.
+    // Fetches `bytes` bytes from the register, from `column` on; 0 bytes do nothing. With `NORN_COLUMNS_FORWARDS` the
+    // column is that after the last one that was fetched since the load, or a later one.
     int (*fetch)(void *context, uint32_t column, void *buffer, uint32_t bytes);
     // Programs a page: the pieces in their places, 0xFF elsewhere. There are up to `NORN_NAND_PIECES_MAX`, or none.
     int (*program)(void *context, uint32_t page, const struct norn_nand_piece *pieces, uint32_t piece_count);
@@ -552,8 +552,8 @@ struct norn_ftl_config {
     void *memory;
     // Its bytes: as `norn_ftl_bytes` returns, or `NORN_FTL_BYTES`.
     size_t memory_bytes;
-    // For a format, the logical pages: up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at 100
-    // %.
+    // For a format, the logical pages: 1 up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at
+    // 100 %. A mount does not look at it.
     uint32_t logical_pages;
 };
 
@@ -825,6 +825,11 @@ uint32_t norn_heap_check_bytes(const struct norn_nor *nor);
 
 // Creates an object of `count` fields of `width` bytes each, which are zero.
 //
+// After `NORN_ERROR_FULL`, delete what two erase units hold before the next creation, where an object takes 8 bytes
+// and its fields, rounded up to whole program units. Trying again after each deletion takes as many, and each try
+// tries to reclaim. Measured on parts of 12 to 24 units; on larger ones that were filled to the last byte, a deletion
+// may say `NORN_ERROR_FULL`, too, and then nothing makes room: do not fill them.
+//
 // Cost: a look-up for each reference that is tried, the object's bytes and a map change.
 //
 // Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
@@ -900,10 +905,11 @@ int norn_heap_read_header(struct norn_heap *heap, norn_ref reference, void *buff
 // Errors: `NORN_ERROR_STALE`, `NORN_ERROR_HEADER`, `NORN_ERROR_FULL`; the device's.
 int norn_heap_write_header(struct norn_heap *heap, norn_ref reference, const void *header, size_t bytes);
 
-// Creates an array of `count` elements of `width` bytes each, which are zero.
+// Creates an array of `count` elements of `width` bytes each, which are zero. One of more than 255 bytes has sections
+// of at most 255 bytes, and takes a reference for each and one more, all in a row: without these it says
+// `NORN_ERROR_NO_REFERENCES`. After `NORN_ERROR_FULL` as `norn_heap_create`.
 //
-// Cost: the array's bytes, and a map change; for an array that is larger than an erase unit or has more than 255
-// elements the same for each section.
+// Cost: the array's bytes, and a map change; where it has sections the same for each.
 //
 // Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
 int norn_heap_create_array(struct norn_heap *heap, uint32_t count, uint8_t width, norn_ref *reference);
@@ -1238,9 +1244,9 @@ uint32_t norn_ftl_pages_max(const struct norn_nand *nand, uint32_t bad_blocks);
 //
 // Cost: some loads and an erase for each block.
 //
-// Errors: `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`; `NORN_ERROR_RANGE` for more logical pages than `limit`, the bad
-// blocks considered; `NORN_ERROR_FULL` with too few good blocks; `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
-// device's.
+// Errors: `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`; `NORN_ERROR_RANGE` for no logical pages, and for more than
+// `limit`, the bad blocks considered; `NORN_ERROR_FULL` with too few good blocks; `NORN_ERROR_MEMORY`,
+// `NORN_ERROR_MOUNTED`; the device's.
 int norn_ftl_format(struct norn_ftl *ftl, const struct norn_ftl_config *config);
 
 // Mounts the device on the part: what was written is there, each page whole.
@@ -1510,6 +1516,9 @@ int norn_pager_failure(const struct norn_pager *pager, struct norn_failure *fail
 // **What the part held is lost.** `memory` has `memory_bytes` bytes of any alignment, `NORN_NOR_CHECK_BYTES` or more.
 // Run it on the board, before anything is kept there.
 //
+// It calls `read` and `program` also with `bytes` of 0 at an address of the part, for which they have to return 0 and
+// do nothing: a driver that refuses them breaks "calls with no bytes do nothing".
+//
 // Cost: an erase of each unit, and some twenty of three of them, which are programmed and read about as often.
 //
 // Errors: `NORN_ERROR_VIOLATION` if a rule is broken; `NORN_ERROR_PART`, `NORN_ERROR_NULL`, `NORN_ERROR_MEMORY`.
@@ -1521,6 +1530,10 @@ int norn_nor_check(const struct norn_nor *nor,
 
 // Tries every rule that a NAND part has to keep: as `norn_nor_check`. `memory` has as many bytes as a page with its
 // out-of-band area. **What the part held is lost**, in all blocks that are not marked bad.
+//
+// A block that fails (`NORN_NAND_BLOCK_FAILED`) fails the rule that was being tried, and is neither programmed nor
+// erased again; the rules after it try another block. The suite does not mark it: the next check tries it again,
+// unless the driver has marked it.
 //
 // Cost: an erase of each good block, and some twenty of two of them, whose pages are programmed and loaded about as
 // often.

@@ -29,10 +29,11 @@ impl norn_elements {
     }
 }
 
-/// Creates an array of `count` elements of `width` bytes each, which are zero.
+/// Creates an array of `count` elements of `width` bytes each, which are zero. One of more than 255 bytes has sections
+/// of at most 255 bytes, and takes a reference for each and one more, all in a row: without these it says
+/// `NORN_ERROR_NO_REFERENCES`. After `NORN_ERROR_FULL` as `norn_heap_create`.
 ///
-/// Cost: the array's bytes, and a map change; for an array that is larger than an erase unit or has more than 255
-/// elements the same for each section.
+/// Cost: the array's bytes, and a map change; where it has sections the same for each.
 ///
 /// Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
 #[unsafe(no_mangle)]

@@ -99,6 +99,9 @@ fn number(result: Result<(), Failure>) -> c_int {
 /// **What the part held is lost.** `memory` has `memory_bytes` bytes of any alignment, `NORN_NOR_CHECK_BYTES` or more.
 /// Run it on the board, before anything is kept there.
 ///
+/// It calls `read` and `program` also with `bytes` of 0 at an address of the part, for which they have to return 0 and
+/// do nothing: a driver that refuses them breaks "calls with no bytes do nothing".
+///
 /// Cost: an erase of each unit, and some twenty of three of them, which are programmed and read about as often.
 ///
 /// Errors: `NORN_ERROR_VIOLATION` if a rule is broken; `NORN_ERROR_PART`, `NORN_ERROR_NULL`, `NORN_ERROR_MEMORY`.
@@ -123,6 +126,10 @@ pub unsafe extern "C" fn norn_nor_check(
 
 /// Tries every rule that a NAND part has to keep: as `norn_nor_check`. `memory` has as many bytes as a page with its
 /// out-of-band area. **What the part held is lost**, in all blocks that are not marked bad.
+///
+/// A block that fails (`NORN_NAND_BLOCK_FAILED`) fails the rule that was being tried, and is neither programmed nor
+/// erased again; the rules after it try another block. The suite does not mark it: the next check tries it again,
+/// unless the driver has marked it.
 ///
 /// Cost: an erase of each good block, and some twenty of two of them, whose pages are programmed and loaded about as
 /// often.

@@ -15,7 +15,7 @@ pub const NORN_REPROGRAMMING_UNLIMITED: u32 = 255;
 ///
 /// The functions return 0, or another number, which fails the call with `NORN_ERROR_DEVICE` and is found in
 /// `norn_failure`. They return once the operation is complete, and may not use the handle that called them. Addresses
-/// count bytes from the part's first one.
+/// count bytes from the part's first one. `bytes` may be 0: then they return 0 and do nothing.
 ///
 /// What the library promises: ranges lie within the part; programs begin and end on borders of program units; no
 /// program asks for a 0 to become a 1. A heap programs each program unit at most once between two erases, whatever

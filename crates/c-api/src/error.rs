@@ -19,7 +19,7 @@ pub enum norn_error {
     NORN_ERROR_DEVICE = -1,
     /// The flash holds something that no sequence of calls and power cuts leaves there. It may be halted.
     NORN_ERROR_CORRUPTED = -2,
-    /// No room.
+    /// No room. Of a heap, `norn_heap_create` says how much has to be deleted before there is.
     NORN_ERROR_FULL = -3,
     /// An earlier call failed on the device: unmount and mount again.
     NORN_ERROR_HALTED = -4,

@@ -41,8 +41,8 @@ pub struct norn_ftl_config {
     pub memory: *mut c_void,
     /// Its bytes: as `norn_ftl_bytes` returns, or `NORN_FTL_BYTES`.
     pub memory_bytes: usize,
-    /// For a format, the logical pages: up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at 100
-    /// %.
+    /// For a format, the logical pages: 1 up to `norn_ftl_pages_max`. At 90 % of that a write costs far less than at
+    /// 100 %. A mount does not look at it.
     pub logical_pages: u32,
 }
 
@@ -133,7 +133,9 @@ pub(crate) fn refusal(error: MountError<NandFailure>, part: &NandPart) -> norn_f
             let address = part.number_of(violation.address).0;
             norn_failure { address, ..limited(NORN_ERROR_CORRUPTED, 0) }.saying(violation.what)
         }
-        MountError::Refused(MountRefusal::TooLarge { max, .. }) => limited(NORN_ERROR_RANGE, max),
+        MountError::Refused(MountRefusal::TooLarge { max, .. } | MountRefusal::NoPages { max }) => {
+            limited(NORN_ERROR_RANGE, max)
+        }
         MountError::Refused(MountRefusal::NoSpace) => limited(NORN_ERROR_FULL, 0),
     }
 }
@@ -175,9 +177,9 @@ pub unsafe extern "C" fn norn_ftl_pages_max(nand: *const norn_nand, bad_blocks: 
 ///
 /// Cost: some loads and an erase for each block.
 ///
-/// Errors: `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`; `NORN_ERROR_RANGE` for more logical pages than `limit`, the bad
-/// blocks considered; `NORN_ERROR_FULL` with too few good blocks; `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
-/// device's.
+/// Errors: `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`; `NORN_ERROR_RANGE` for no logical pages, and for more than
+/// `limit`, the bad blocks considered; `NORN_ERROR_FULL` with too few good blocks; `NORN_ERROR_MEMORY`,
+/// `NORN_ERROR_MOUNTED`; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_ftl_format(ftl: *mut norn_ftl, config: *const norn_ftl_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the bytes are from one call of `Bytes::new`.

@@ -59,8 +59,8 @@ pub struct norn_nand {
     pub context: *mut c_void,
     /// Loads a page into the register.
     pub load: Option<unsafe extern "C" fn(context: *mut c_void, page: u32) -> c_int>,
-    /// Fetches `bytes` bytes from the register, from `column` on. With `NORN_COLUMNS_FORWARDS` the column is that after
-    /// the last one that was fetched since the load, or a later one.
+    /// Fetches `bytes` bytes from the register, from `column` on; 0 bytes do nothing. With `NORN_COLUMNS_FORWARDS` the
+    /// column is that after the last one that was fetched since the load, or a later one.
     pub fetch:
         Option<unsafe extern "C" fn(context: *mut c_void, column: u32, buffer: *mut c_void, bytes: u32) -> c_int>,
     /// Programs a page: the pieces in their places, 0xFF elsewhere. There are up to `NORN_NAND_PIECES_MAX`, or none.

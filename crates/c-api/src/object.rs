@@ -63,6 +63,10 @@ pub(crate) fn named(reference: norn_ref) -> Result<Ref, Failure> {
 
 /// Creates an object of `count` fields of `width` bytes each, which are zero.
 ///
+/// After `NORN_ERROR_FULL`, delete what two erase units hold before the next creation, where an object takes 8 bytes
+/// and its fields, rounded up to whole program units. Trying again after each deletion takes as many, and each try
+/// tries to reclaim.
+///
 /// Cost: a look-up for each reference that is tried, the object's bytes and a map change.
 ///
 /// Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.

@@ -73,6 +73,11 @@ fn every_call_works_and_refuses_misuse() {
 }
 
 #[test]
+fn a_full_heap_takes_more_after_what_two_units_hold_was_deleted() {
+    run_test_program("full_heap", &[]);
+}
+
+#[test]
 fn what_was_committed_survives_power_cuts_at_every_operation() {
     run_test_program("power_cuts", &[NOR]);
 }

@@ -1,10 +1,12 @@
 //! The suite for NAND parts accepts the simulated parts and adapters, and names the rule that a broken driver breaks:
 //! for every rule there is a driver that breaks it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use norn_conformance::{BufferTooSmall, Defences, Finding, NandRule, NandSummary, Outcome, RuleCounts, check_nand};
-use norn_flash::{Block, Column, ColumnAccess, Nand, NandPart, NandPartition, PageAddress, Piece};
+use norn_flash::{
+    Block, Column, ColumnAccess, Nand, NandError, NandErrorKind, NandPart, NandPartition, PageAddress, Piece,
+};
 use norn_flash_sim::{NandSim, NandSimError, NandSpec, Noise, nand_catalogue};
 
 fn findings<D: Nand<Error: Clone>>(
@@ -48,6 +50,76 @@ fn all_is_tried_that_the_part_has() {
     let (summary, findings) = findings(&mut NandSim::new(spec()), Defences::Try);
     assert_eq!(summary.counts, RuleCounts { kept: 20, broken: 0, not_tried: 0 }, "{findings:?}");
     assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), NandRule::ALL);
+}
+
+/// A part that counts the programs and erases of blocks after they have failed.
+struct Failing {
+    sim: NandSim,
+    failed: HashSet<Block>,
+    again: Vec<Block>,
+}
+
+impl Failing {
+    fn changed(&mut self, block: Block, result: Result<(), NandSimError>) -> Result<(), NandSimError> {
+        if self.failed.contains(&block) {
+            self.again.push(block);
+        }
+        if result.as_ref().is_err_and(|error| error.kind() == NandErrorKind::BlockFailed) {
+            self.failed.insert(block);
+        }
+        result
+    }
+}
+
+impl Nand for Failing {
+    type Error = NandSimError;
+
+    fn part(&self) -> NandPart {
+        self.sim.part()
+    }
+
+    fn load(&mut self, page: PageAddress) -> Result<(), NandSimError> {
+        self.sim.load(page)
+    }
+
+    fn seek(&mut self, column: Column) -> Result<(), NandSimError> {
+        self.sim.seek(column)
+    }
+
+    fn fetch(&mut self, buffer: &mut [u8]) -> Result<(), NandSimError> {
+        self.sim.fetch(buffer)
+    }
+
+    fn program(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), NandSimError> {
+        let result = self.sim.program(page, pieces);
+        self.changed(page.block, result)
+    }
+
+    fn program_loaded(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), NandSimError> {
+        let result = self.sim.program_loaded(page, pieces);
+        self.changed(page.block, result)
+    }
+
+    fn erase(&mut self, block: Block) -> Result<(), NandSimError> {
+        let result = self.sim.erase(block);
+        self.changed(block, result)
+    }
+}
+
+/// Wherever blocks fail, up to all of them, none is touched again, and rules go on as long as there are two.
+#[test]
+fn a_block_that_failed_is_left_alone() {
+    for (first, step) in (0..200).flat_map(|first| [(first, 1), (first, 9), (first, 1000)]) {
+        let mut nand = Failing { sim: NandSim::new(spec()), failed: HashSet::new(), again: Vec::new() };
+        (first..400).step_by(step).for_each(|operations| nand.sim.fail_after(operations));
+        let (summary, findings) = findings(&mut nand, Defences::Leave);
+        assert_eq!(nand.again, [], "{first} {step}: {findings:?}");
+        let failed = findings.iter().filter(|finding| matches!(finding.outcome, Outcome::Failed { .. })).count();
+        assert_eq!(failed, nand.failed.len(), "{first} {step}: {findings:?}");
+        assert_eq!(usize::from(summary.counts.broken), failed, "{first} {step}: {findings:?}");
+        let defences = findings.iter().filter(|finding| finding.rule.is_defence()).count();
+        assert!(failed > 6 || usize::from(summary.counts.not_tried) == defences, "{first} {step}: {findings:?}");
+    }
 }
 
 #[test]

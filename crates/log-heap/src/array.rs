@@ -95,7 +95,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         if granules > self.reclamation().objects.map.space.capacity() {
             return Err(StoreError::Full.into());
         }
-        self.reclamation().make_room_for(granules)?;
+        self.reclamation().make_room_for(granules, sections as u32 + 1)?;
         let tail = self.reclamation().objects.map.space.tail_beside(Reason::Created, granules);
         let head = Header { class: Class::Split, index: slot, generation, ..head };
         let result = self.build(head, header, shape, Header { class: Class::Section, tail, ..section });
@@ -297,7 +297,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         values: Option<Replacement<'_>>,
     ) -> Result<(), StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
-        self.make_room_for(header.bare_granules(&geometry) + geometry.node_granules())?;
+        self.make_room_for(header.bare_granules(&geometry) + geometry.node_granules(), 0)?;
         let owner = header.owner();
         self.objects.map.space.log.intend(Intent::Rewrite(owner))?;
         let sector = self.objects.write(header, Source::New(layout), values, Stream::Updated)?;

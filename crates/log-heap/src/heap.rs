@@ -251,7 +251,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     pub(crate) fn write_new(&mut self, header: Header, layout: Layout<'_>) -> Result<(), StoreError<D::Error>> {
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
         let needed = header.bare_granules(&geometry) + geometry.node_granules();
-        self.reclamation.make_room_for(needed)?;
+        self.reclamation.make_room_for(needed, 1)?;
         let tail = self.reclamation.tail_of(&header, Reason::Created);
         let owner = header.owner();
         let old = self.reclamation.intend_replacement(owner, Err(header.generation))?;
@@ -530,7 +530,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         let more = if self.in_transaction() { header.bare_granules(&geometry) } else { more };
         let is_moved = match more {
             0 => self.reclamation.make_room()?,
-            more => self.reclamation.make_room_for(more + geometry.node_granules())?,
+            more => self.reclamation.make_room_for(more + geometry.node_granules(), 0)?,
         };
         let sector = if is_moved { self.find_again(sector)? } else { sector };
         let used = self.reclamation.objects.tail(&sector, None)?.used;
@@ -596,7 +596,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         }
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
         let needed = sector.header.bare_granules(&geometry) + geometry.node_granules();
-        if self.reclamation.make_room_for(needed)? { self.find_again(sector) } else { Ok(sector) }
+        if self.reclamation.make_room_for(needed, 0)? { self.find_again(sector) } else { Ok(sector) }
     }
 
     /// Where the owner of a sector is after reclamation.

@@ -25,6 +25,12 @@ const MOVES_MAX: usize = 16;
 /// Map nodes that are written anew for them.
 const NODES_MAX: usize = 20;
 
+/// A unit whose sectors go along with other moves.
+pub(crate) struct Joined {
+    unit: EraseUnit,
+    sectors: u32,
+}
+
 /// What is left of a unit to look at.
 struct Walk {
     at: Granule,
@@ -137,7 +143,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         let mut moves = Moves::NONE;
         let joined = self.join(&mut moves);
         let led = match joined {
-            Ok(Some(unit)) => self.objects.map.lead_all(moves).map(|()| self.give_up(unit)).map(|()| true),
+            Ok(Some(joined)) => self.objects.map.lead_all(moves).map(|()| self.give_up(joined)).map(|()| true),
             joined => joined.map(|_| false),
         };
         self.objects.map.space.is_settling = was_settling;
@@ -145,15 +151,13 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     }
 
     /// Gives up a unit of which everything has moved.
-    pub(crate) fn give_up(&mut self, unit: EraseUnit) {
-        let units = &mut self.objects.map.space.log.units;
-        let start = units.geometry().start(unit);
-        units.remove_live(start, units.live_in(unit));
+    pub(crate) fn give_up(&mut self, joined: Joined) {
+        self.objects.map.space.log.units.give_up(joined.unit, joined.sectors);
     }
 
     /// Copies the objects of the unit that takes least, and has them and its nodes go along with other moves. Returns
     /// which unit it is.
-    pub(crate) fn join(&mut self, moves: &mut Moves) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+    pub(crate) fn join(&mut self, moves: &mut Moves) -> Result<Option<Joined>, StoreError<D::Error>> {
         let mut best: Option<(u32, EraseUnit)> = None;
         for unit in self.objects.map.space.log.units.all() {
             if let Some(granules) = self.granules_to_join(unit, *moves)?
@@ -169,11 +173,12 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
                 moves.set(sector.header.owner(), Entry::At(self.objects.copy(&sector, Stream::Updated)?));
             }
         }
-        let mut walk = self.walk(unit);
+        let (mut walk, mut sectors) = (self.walk(unit), 0);
         while let Some(sector) = self.next_live(&mut walk)? {
             self.touch(sector, moves)?;
+            sectors += 1;
         }
-        Ok(Some(unit))
+        Ok(Some(Joined { unit, sectors }))
     }
 
     /// Has a node written anew, although nothing below it may have moved. Returns whether there is room for that.

@@ -36,6 +36,7 @@ use crate::map::SLOTS_BY_TOP;
 use crate::merging::Moves;
 use crate::object::{SEALED_TAIL_MIN, Sector};
 use crate::reclaim::{Leftover, Reclamation};
+use crate::recognition::foreign_geometry;
 use crate::units::UnitRows;
 
 impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
@@ -67,11 +68,31 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
                 self.concluded(mounted)
             }
             Ok(None) => {
+                let absent = self.absent();
                 self.objects.map.medium().halt();
-                Err(MountError::NotFormatted)
+                Err(absent)
             }
             Err(error) => self.concluded(Err(error)),
         }
+    }
+
+    /// Why there is no image: the part may hold one of another geometry.
+    fn absent(&mut self) -> MountError<D::Error> {
+        let own = self.objects.map.space.log.units.geometry();
+        let image = match foreign_geometry(self.objects.map.medium().device_mut(), &own) {
+            Ok(Some(image)) => image,
+            Ok(None) => return MountError::NotFormatted,
+            Err(error) => return MountError::Device(error),
+        };
+        let bytes = |geometry: &Geometry| geometry.unit_granules * geometry.granule_bytes;
+        let differences = [
+            ("bytes of an erase unit", bytes(&image), bytes(&own)),
+            ("erase units", image.unit_count.into(), own.unit_count.into()),
+        ];
+        let differing = differences.into_iter().find(|(_, image, own)| image != own);
+        let (what, image, expected) =
+            differing.unwrap_or(("bytes of a granule", image.granule_bytes, own.granule_bytes));
+        MountError::WrongGeometry { what, image, expected }
     }
 
     /// Checks the part and the memory, and restarts the device.
@@ -240,7 +261,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         if let Some(Sector { at, header }) = old {
             units.remove_live(at, header.granules(&units.geometry()));
         }
-        joined.into_iter().for_each(|unit| self.give_up(unit));
+        joined.into_iter().for_each(|joined| self.give_up(joined));
         Ok(())
     }
 

@@ -103,13 +103,13 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         Ok(reclaimed > 0)
     }
 
-    /// Reclaims until so many more granules may be live, and the reserve is there. Returns whether something may have
-    /// moved.
+    /// Reclaims until so many more granules may be live, in so many new sectors, and the reserve is there. Returns
+    /// whether something may have moved.
     ///
     /// # Errors
     /// `Full` when each unit has been tried, or where moving takes more than it frees: what is kept for calls that have
     /// to find room is not spent.
-    pub(crate) fn make_room_for(&mut self, granules: u32) -> Result<bool, StoreError<D::Error>> {
+    pub(crate) fn make_room_for(&mut self, granules: u32, sectors: u32) -> Result<bool, StoreError<D::Error>> {
         self.recount()?;
         let (mut reclaimed, mut in_vain) = (0, 0);
         loop {
@@ -118,7 +118,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             // What a transaction replaces is no more than an update; what is created leaves the reserve as it is.
             let is_tried = space.log.is_open() && reclaimed >= self.eager() && !is_short;
             let is_free = self.free_count() > self.reserve() || is_tried;
-            if space.log.units.live() + granules <= space.capacity() && is_free {
+            if space.has_capacity(granules, sectors) && is_free {
                 return Ok(reclaimed > 0);
             }
             in_vain = if is_short { in_vain + 1 } else { 0 };

@@ -26,6 +26,15 @@ pub fn recognise<D: Nor>(device: &mut D) -> Result<Option<Recognised>, D::Error>
     }))
 }
 
+/// The geometry that the heads on `device` state, if none is of its own.
+pub(crate) fn foreign_geometry<D: Nor>(device: &mut D, own: &Geometry) -> Result<Option<Geometry>, D::Error> {
+    if find_unit_head(device, |head| UnitHead::decode(head, own))?.is_some() {
+        return Ok(None);
+    }
+    let part = device.part();
+    find_unit_head(device, |head| geometry_of(head, &part))
+}
+
 /// The geometry that a unit's head states: the part's own, or another one of fewer than 4,096 units.
 fn geometry_of(head: &[u8; UNIT_HEAD_BYTES as usize], part: &NorPart) -> Option<Geometry> {
     let stated = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
@@ -42,7 +51,7 @@ fn geometry_of(head: &[u8; UNIT_HEAD_BYTES as usize], part: &NorPart) -> Option<
 #[cfg(test)]
 mod tests {
     //! Proves that a heap is recognised on its own part and on another one, and nothing where no head is whole.
-    use norn_flash::{Address, EraseUnit};
+    use norn_flash::{Address, EraseUnit, MountError};
     use norn_flash_sim::{NorSim, catalogue};
 
     use super::*;
@@ -60,6 +69,10 @@ mod tests {
         let cells = device.peek(Address(0), 32 * 8192);
         let mut smaller = NorSim::from_cells(catalogue::test_part(32, 8192), &cells);
         assert_eq!(recognised(&mut smaller).as_deref(), said, "the heads say for what part it was made");
+        let rows = std::vec![crate::UnitRow::UNUSED; 56];
+        let refused = crate::LogHeapIn::mount_in(&mut smaller, rows).map(|_| ()).unwrap_err();
+        let other = MountError::WrongGeometry { what: "erase units", image: 56, expected: 32 };
+        assert_eq!(refused, other, "and a mount does not take the part for one without a heap");
         let heads: std::vec::Vec<Address> = (0..56)
             .map(|unit| device.part().start_of(EraseUnit(unit)))
             .filter(|&start| device.peek(start, 4) == b"NLH1")

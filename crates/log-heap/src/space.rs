@@ -15,6 +15,10 @@ use crate::units::{Role, UnitRows};
 
 /// Units that hold no live data on a full part, besides the reserve: the log's, and what open units have left.
 const OVERHEAD_UNITS: u32 = 3 + 1;
+/// Of what a change of the map takes, the share that is kept free for each sector. Moving one changes the map, whose
+/// nodes are written anew once changes have filled them: without it, moving takes as much as it frees on a part that is
+/// full of small objects, and no call finds room any more.
+const SHARE: u32 = 3;
 /// Most places of a tail.
 const TAIL_MAX: u32 = 26;
 /// Places of the tail of an object that was found to be updated often.
@@ -191,6 +195,16 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         let geometry = self.log.units.geometry();
         let notes = u32::from(self.log.notes.units);
         geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS).saturating_sub(self.reserve() + notes)
+    }
+
+    /// Whether so many more granules may be live, in so many sectors that are new. What replaces others is not new.
+    pub(crate) fn has_capacity(&self, granules: u32, sectors: u32) -> bool {
+        let (geometry, units) = (self.log.units.geometry(), &self.log.units);
+        let moves = match sectors {
+            0 => 0,
+            new => (units.sectors() + new) * geometry.node_granules() / (SHARE * (u32::from(geometry.spares()) + 1)),
+        };
+        units.live() + granules + moves <= self.capacity()
     }
 
     /// Units that a call finds free: within a transaction more, for undoing it. Few notes take no unit of the log.

@@ -53,6 +53,8 @@ pub(crate) struct Units<D, M> {
     pub(crate) medium: Medium<D>,
     rows: M,
     live: u32,
+    /// Live sectors of the part.
+    sectors: u32,
     free: u32,
     /// The largest sequence number so far.
     newest: u32,
@@ -60,7 +62,7 @@ pub(crate) struct Units<D, M> {
 
 impl<D: Nor, M: UnitRows> Units<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Units { medium, rows, live: 0, free: 0, newest: 0 }
+        Units { medium, rows, live: 0, sectors: 0, free: 0, newest: 0 }
     }
 
     pub(crate) fn rows_given(&self) -> usize {
@@ -79,7 +81,8 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     /// Forgets everything: no unit has anything live or any role.
     pub(crate) fn clear(&mut self, newest: u32) {
         self.rows.as_mut().fill(UnitRow::UNUSED);
-        (self.live, self.free, self.newest) = (0, u32::from(self.medium.geometry().unit_count), newest);
+        (self.live, self.sectors, self.newest) = (0, 0, newest);
+        self.free = u32::from(self.medium.geometry().unit_count);
     }
 
     /// Forgets what is live, but no role.
@@ -87,7 +90,7 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         for unit in self.all() {
             self.change(unit, |row| row.live = 0);
         }
-        self.live = 0;
+        (self.live, self.sectors) = (0, 0);
     }
 
     pub(crate) fn role(&self, unit: EraseUnit) -> Role {
@@ -108,6 +111,11 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         self.live
     }
 
+    /// Live sectors of the part.
+    pub(crate) const fn sectors(&self) -> u32 {
+        self.sectors
+    }
+
     /// Whether a unit may be erased and used.
     pub(crate) fn is_free(&self, unit: EraseUnit) -> bool {
         self.role(unit) == Role::Filled && self.live_in(unit) == 0
@@ -122,14 +130,21 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     pub(crate) fn add_live(&mut self, sector: Granule, granules: u32) {
         let unit = self.medium.geometry().unit_of(sector);
         self.change(unit, |row| row.live += granules as u16);
-        self.live += granules;
+        (self.live, self.sectors) = (self.live + granules, self.sectors + 1);
     }
 
     /// Counts a sector as dead.
     pub(crate) fn remove_live(&mut self, sector: Granule, granules: u32) {
         let unit = self.medium.geometry().unit_of(sector);
         self.change(unit, |row| row.live -= granules as u16);
-        self.live -= granules;
+        (self.live, self.sectors) = (self.live - granules, self.sectors - 1);
+    }
+
+    /// Counts all sectors of a unit as dead; it holds so many.
+    pub(crate) fn give_up(&mut self, unit: EraseUnit, sectors: u32) {
+        let live = self.live_in(unit);
+        self.change(unit, |row| row.live = 0);
+        (self.live, self.sectors) = (self.live - live, self.sectors - sectors);
     }
 
     /// Changes a row, and with it the number of free units.

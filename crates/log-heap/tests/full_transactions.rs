@@ -1,37 +1,70 @@
-//! Proves that a transaction which finds no room is undone as a whole on a full part: ranges over several sections of
-//! arrays, with mounts in between, so that logs are full while the transaction is undone.
+//! Proves that a full part stays usable: transactions over several sections of arrays that find no room are undone as a
+//! whole, a cut at any operation leaves the one or the other and a part that mounts, and what is deleted gives room.
 
-use norn_conformance::seeds;
-use norn_flash_sim::{NorSim, catalogue};
-use norn_log_heap::{AccessError, Elements, Layout, LogHeap, Ref, StoreError};
+use norn_conformance::{Run, seeds};
+use norn_flash::Reprogramming;
+use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
+use norn_log_heap::{AccessError, Elements, Layout, LogHeapIn, Ref, StoreError, TransactionError, UnitRow};
 
 const REPLAY: &str = "-p norn-log-heap --test full_transactions";
 const ARRAYS: usize = 4;
+/// Bytes of what is deleted on a full part before there is room: two units.
+const DELETED_BYTES: u64 = 2 * 2048;
 
-struct Full {
-    heap: LogHeap<NorSim, 32>,
+type Heap = LogHeapIn<NorSim, Vec<UnitRow>>;
+type Failure = AccessError<SimError>;
+
+struct Full<'a> {
+    heap: Heap,
     arrays: [(Ref, usize); ARRAYS],
     objects: Vec<Ref>,
+    run: &'a Run,
+    step: usize,
 }
 
-/// A part with arrays of some sections, filled up with objects.
-fn full(random: &mut fastrand::Rng) -> Full {
-    let mut heap = LogHeap::format(NorSim::new(catalogue::test_part(32, 2048))).unwrap();
-    let arrays = [(); ARRAYS].map(|()| {
-        let count = random.usize(300..900);
-        (heap.create_array(count, 4, b"").unwrap(), count)
-    });
-    let mut objects = Vec::new();
-    while let Ok(object) = heap.create(Layout::uniform(random.usize(1..9), 4)) {
-        objects.push(object);
-    }
-    for _ in 0..random.usize(..12) {
-        heap.delete(objects.pop().unwrap()).unwrap();
-    }
-    Full { heap, arrays, objects }
+/// What a session of a transaction came to.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Undone,
+    Committed,
+    /// The power failed, in the commit or before.
+    Cut {
+        in_commit: bool,
+    },
 }
 
-impl Full {
+fn large_units(units: u16) -> PartSpec {
+    catalogue::test_part(units, 2048)
+}
+
+fn written_once(units: u16) -> PartSpec {
+    catalogue::limited_test_part(units, 2048, 8, Reprogramming::Once)
+}
+
+impl<'a> Full<'a> {
+    /// A part with arrays of some sections, filled up with objects.
+    fn fill(spec: PartSpec, run: &'a Run, random: &mut fastrand::Rng) -> Full<'a> {
+        let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
+        let most = if spec.part.unit_count < 20 { 300 } else { 900 };
+        let mut heap = Heap::format_in(NorSim::new(spec), rows).unwrap();
+        let arrays = [(); ARRAYS].map(|()| {
+            let count = random.usize(most / 3..most);
+            (heap.create_array(count, 4, b"").unwrap(), count)
+        });
+        let mut objects = Vec::new();
+        while let Ok(object) = heap.create(Layout::uniform(random.usize(1..9), 4)) {
+            objects.push(object);
+        }
+        for _ in 0..random.usize(..12) {
+            heap.delete(objects.pop().unwrap()).unwrap();
+        }
+        Full { heap, arrays, objects, run, step: 0 }
+    }
+
+    fn replay(&self) -> String {
+        format!("step {}; replay: {}", self.step, self.run.replay())
+    }
+
     fn contents(&mut self) -> Vec<Vec<u8>> {
         let mut contents = Vec::new();
         for (array, count) in self.arrays {
@@ -48,14 +81,11 @@ impl Full {
     }
 
     /// Changes of a transaction, until one finds no room or there were so many.
-    fn change(
-        &mut self,
-        random: &mut fastrand::Rng,
-        changes: usize,
-    ) -> Result<(), AccessError<norn_flash_sim::SimError>> {
+    fn change(&mut self, random: &mut fastrand::Rng, changes: usize) -> Result<(), Failure> {
         for _ in 0..changes {
             let (array, count) = self.arrays[random.usize(..ARRAYS)];
-            match random.u8(..12) {
+            // Short transactions change arrays only.
+            match random.u8(..if changes < 60 { 2 } else { 12 }) {
                 0 => {
                     let values: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(4 * count).collect();
                     self.heap.array_write(array, 0, &values)?;
@@ -72,6 +102,75 @@ impl Full {
         }
         Ok(())
     }
+
+    /// A transaction that is committed if everything finds room, mostly. What it would have left is in `changed`.
+    fn transaction(&mut self, random: &mut fastrand::Rng, changed: &mut Vec<Vec<u8>>) -> (Outcome, bool) {
+        let changes = if random.u8(..3) == 0 { 3_000 } else { random.usize(..60) };
+        self.heap.begin().unwrap();
+        let (made, is_kept) = (self.change(random, changes), random.u8(..3) > 0);
+        let is_full = matches!(made, Err(AccessError::Store(StoreError::Full)));
+        let (ended, in_commit) = match made {
+            Ok(()) if is_kept => {
+                *changed = if self.heap.device().is_powered() { self.contents() } else { changed.clone() };
+                (self.heap.commit(), true)
+            }
+            Err(error) if !is_full && self.heap.device().is_powered() => panic!("{error}; {}", self.replay()),
+            _ => (self.abort(), false),
+        };
+        let outcome = match ended {
+            _ if !self.heap.device().is_powered() => Outcome::Cut { in_commit },
+            Ok(()) if in_commit => Outcome::Committed,
+            Ok(()) => Outcome::Undone,
+            Err(error) => panic!("{error} at the end; {}", self.replay()),
+        };
+        (outcome, is_full)
+    }
+
+    /// What finds no room to be undone does so when it is tried again.
+    fn abort(&mut self) -> Result<(), TransactionError<SimError>> {
+        for _ in 0..8 {
+            match self.heap.abort() {
+                Err(TransactionError::Store(StoreError::Full)) => {}
+                ended => return ended,
+            }
+        }
+        self.heap.abort()
+    }
+
+    /// Mounts after a cut, which is cut up to three times.
+    fn mount(&mut self, random: &mut fastrand::Rng) {
+        for _ in 0..3 {
+            self.heap.device_mut().power_on();
+            if random.u8(..3) == 0 {
+                self.heap.device_mut().cut_power_after(random.u64(..30), Tear::draw(random));
+            }
+            let mounted = self.heap.remount();
+            if self.heap.device().is_powered() {
+                mounted.unwrap_or_else(|error| panic!("{error} at the mount; {}", self.replay()));
+                return self.heap.device_mut().power_on();
+            }
+        }
+        self.heap.device_mut().power_on();
+        self.heap.remount().unwrap_or_else(|error| panic!("{error} at the mount; {}", self.replay()));
+    }
+
+    /// What is deleted gives room, soon enough.
+    fn delete_until_there_is_room(&mut self) {
+        let before = self.heap.live_bytes();
+        loop {
+            // Arrays take all but a few places of some parts.
+            let Some(object) = self.objects.pop() else { return };
+            self.heap.delete(object).unwrap_or_else(|error| panic!("{error} when deleting; {}", self.replay()));
+            let deleted = before.saturating_sub(self.heap.live_bytes());
+            match self.heap.create(Layout::uniform(3, 4)) {
+                Ok(object) => return self.objects.push(object),
+                Err(error) if deleted > DELETED_BYTES => {
+                    panic!("{error} after {deleted} of {before} bytes were deleted; {}", self.replay())
+                }
+                Err(_) => {}
+            }
+        }
+    }
 }
 
 #[test]
@@ -79,23 +178,92 @@ fn what_finds_no_room_is_undone_as_a_whole() {
     let mut refused = 0;
     for run in seeds(0..15, REPLAY) {
         let mut random = run.random();
-        let mut full = full(&mut random);
-        for _ in 0..20 {
-            let before = full.contents();
-            full.heap.begin().unwrap();
-            let changes = if random.bool() { 3_000 } else { random.usize(..60) };
-            match full.change(&mut random, changes) {
-                Ok(()) => {}
-                Err(AccessError::Store(StoreError::Full)) => refused += 1,
-                Err(error) => panic!("{error}; replay: {}", run.replay()),
+        let mut full = Full::fill(large_units(32), &run, &mut random);
+        for step in 0..20 {
+            full.step = step;
+            let mut expected = full.contents();
+            let mut changed = Vec::new();
+            let (outcome, is_full) = full.transaction(&mut random, &mut changed);
+            refused += u32::from(is_full);
+            if outcome == Outcome::Committed {
+                expected = changed;
             }
-            full.heap.abort().unwrap();
-            assert!(full.contents() == before, "undone in part; replay: {}", run.replay());
+            assert!(full.contents() == expected, "{outcome:?}; {}", full.replay());
             if random.u8(..3) == 0 {
                 full.heap.remount().unwrap();
-                assert!(full.contents() == before, "after a mount; replay: {}", run.replay());
+                assert!(full.contents() == expected, "after a mount; {}", full.replay());
             }
         }
+        full.delete_until_there_is_room();
     }
     assert!(refused > 40, "{refused} were refused");
+}
+
+fn cut_full_parts(run: &Run, steps: usize) -> usize {
+    let mut random = run.random();
+    let units = if random.bool() { 32 } else { random.u16(12..32) };
+    let spec = if random.bool() { large_units(units) } else { written_once(units) };
+    let mut full = Full::fill(spec, run, &mut random);
+    let mut cuts = 0;
+    for step in 0..steps {
+        full.step = step;
+        let expected = full.contents();
+        let mut changed = expected.clone();
+        if random.u8(..4) == 0 {
+            let tear = Tear::draw(&mut random);
+            full.heap.device_mut().cut_power_after(random.u64(..200), tear);
+        }
+        let (outcome, _) = full.transaction(&mut random, &mut changed);
+        if matches!(outcome, Outcome::Cut { .. }) || random.u8(..6) == 0 {
+            cuts += usize::from(outcome != Outcome::Undone);
+            full.mount(&mut random);
+        }
+        full.heap.device_mut().power_on();
+        let found = full.contents();
+        let is_right = match outcome {
+            Outcome::Undone => found == expected,
+            Outcome::Committed => found == changed,
+            Outcome::Cut { in_commit } => found == expected || in_commit && found == changed,
+        };
+        assert!(is_right, "{outcome:?}; {}", full.replay());
+    }
+    full.delete_until_there_is_room();
+    cuts
+}
+
+#[test]
+fn cuts_on_full_parts_leave_them_usable() {
+    let cuts: usize = seeds(0..12, REPLAY).map(|run| cut_full_parts(&run, 25)).sum();
+    assert!(cuts > 20, "{cuts} cuts");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_cuts_on_full_parts_leave_them_usable() {
+    let cuts: usize = seeds(400..600, REPLAY).map(|run| cut_full_parts(&run, 40)).sum();
+    assert!(cuts > 1_000, "{cuts} cuts");
+}
+
+/// On a part full of objects of 8 bytes, moving took more than it freed: updates found no room, and no deletion did.
+#[test]
+fn parts_full_of_small_objects_take_updates_and_deletions() {
+    for (spec, fields) in
+        [large_units(32), written_once(128)].into_iter().flat_map(|spec| [(spec.clone(), 1), (spec, 2)])
+    {
+        let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
+        let mut heap = Heap::format_in(NorSim::new(spec), rows).unwrap();
+        let mut objects = Vec::new();
+        while let Ok(object) = heap.create(Layout::uniform(fields, 4)) {
+            objects.push(object);
+        }
+        let mut random = fastrand::Rng::with_seed(12_345);
+        for update in 0..5_000 {
+            let object = objects[random.usize(..objects.len())];
+            let updated = heap.put_field(object, 0, &random.u32(..).to_le_bytes());
+            updated.unwrap_or_else(|error| panic!("update {update} of {} objects: {error}", objects.len()));
+        }
+        for object in objects {
+            heap.delete(object).unwrap();
+        }
+    }
 }

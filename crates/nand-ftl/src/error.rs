@@ -19,6 +19,11 @@ pub enum MountRefusal {
         /// Most that the part has room for, with its bad blocks.
         max: u32,
     },
+    /// A format of no logical pages: a field that was not set.
+    NoPages {
+        /// Most that the part has room for, with its bad blocks.
+        max: u32,
+    },
     /// Too many blocks have gone bad: there is none to write to.
     NoSpace,
 }
@@ -29,6 +34,7 @@ impl fmt::Display for MountRefusal {
             MountRefusal::TooLarge { logical_pages, max } => {
                 write!(f, "{logical_pages} logical pages requested; the part has room for {max}")
             }
+            MountRefusal::NoPages { max } => write!(f, "no logical pages requested; the part has room for {max}"),
             MountRefusal::NoSpace => f.write_str("no block is left to write to"),
         }
     }

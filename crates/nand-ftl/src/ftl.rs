@@ -20,8 +20,8 @@ use crate::recycle::{LevelStep, PAGES_OF_WRITE, RecycleStep, Recycler, Recycling
 /// What a device is formatted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FtlConfig {
-    /// Logical pages, at most [`max_logical_pages`](crate::max_logical_pages). Less leaves more room to collect: at 90%
-    /// of that, a page written costs about as many copies as the measurements in docs/results say.
+    /// Logical pages, 1 or more, at most [`max_logical_pages`](crate::max_logical_pages). Less leaves more room to
+    /// collect: at 90% of that, a page written costs about as many copies as the measurements in docs/results say.
     pub logical_pages: u32,
 }
 

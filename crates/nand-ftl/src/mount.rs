@@ -79,8 +79,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         let mut log = Log::new(pages, 1);
         log.read_marks().map_err(mount_error)?;
         let max = max_logical_pages(&part, part.block_count - log.memory().counts().good_blocks);
-        if config.logical_pages > max {
-            return Err(MountError::Refused(MountRefusal::TooLarge { logical_pages: config.logical_pages, max }));
+        match config.logical_pages {
+            0 => return Err(MountError::Refused(MountRefusal::NoPages { max })),
+            logical_pages if logical_pages > max => {
+                return Err(MountError::Refused(MountRefusal::TooLarge { logical_pages, max }));
+            }
+            _ => {}
         }
         let mut recycler = Recycler::new(Checkpoint::new(log, Continuation { chunk: 0, since: 0 }));
         rebuild(&mut recycler).map_err(mount_error)?;

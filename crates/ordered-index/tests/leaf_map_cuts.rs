@@ -3,6 +3,9 @@
 //!
 //! A call that a cut hits has happened or not, except that a ring may have dropped least keys for a key that is not
 //! there. Whatever was cut, no word is programmed more often than its part allows, in what follows either.
+//!
+//! Erases are also cut in a shape that no contract allows: on parts that program a unit to zeros first, word after
+//! word.
 
 mod leaves;
 
@@ -11,7 +14,7 @@ use std::time::{Duration, Instant};
 use leaves::{Contents, Op, PARTS, Pair, TestMap, apply, contents_of, parts};
 use norn_conformance::{Powered, Subject, Sweep, Tally, Trial, one_of_each, seeds};
 use norn_flash::{Address, Nor};
-use norn_flash_sim::NorSim;
+use norn_flash_sim::{NorSim, Tear};
 use norn_ordered_index::{LeafMap, MountError, OrderedIndex};
 
 /// No further run is begun after this time, so that the test ends on a slow machine, too.
@@ -104,6 +107,57 @@ fn cut_calls_have_happened_or_not() {
 #[ignore = "minutes"]
 fn cut_calls_have_happened_or_not_widely() {
     run(1_500, 600, 12);
+}
+
+/// Numbers of the operations of a call that are erases, the first operation being 0.
+fn erases_of(pair: &Pair, op: &Op) -> Vec<u64> {
+    let (mut erases, mut seen) = (Vec::new(), pair.map.device().counters().erases);
+    for cut in 0.. {
+        let mut torn = pair.clone();
+        torn.device_mut().cut_power_after(cut, Tear::Nothing);
+        if torn.make(op).is_ok() {
+            break;
+        }
+        let now = torn.map.device().counters().erases;
+        if now > seen {
+            seen = now;
+            erases.push(cut);
+        }
+    }
+    erases
+}
+
+#[test]
+fn erases_that_program_zeros_in_order_are_survived() {
+    let mut cuts = 0;
+    for run in seeds(0..2 * PARTS as u64, "-p norn-ordered-index --test leaf_map_cuts") {
+        let mut random = run.random();
+        let spec = &parts()[run.seed as usize % PARTS];
+        let mut pair = Pair::new(spec, [60, 200][random.usize(0..2)]);
+        for step in 0..200 {
+            let op = pair.draw(&mut random);
+            for cut in erases_of(&pair, &op) {
+                for _ in 0..4 {
+                    let tear = Tear::ZerosInOrder(random.u64(..));
+                    let context =
+                        || format!("{tear:?} at {cut} of {op:?} on {} at {step}, {}", spec.name, run.replay());
+                    let mut torn = pair.clone();
+                    torn.device_mut().cut_power_after(cut, tear);
+                    torn.make(&op).unwrap_err();
+                    let mut device = torn.into_device();
+                    device.power_on();
+                    let mut again = Pair::mount(device, &context);
+                    let found = again.contents(&context);
+                    assert!(is_admitted(&found, &pair.model, &op), "{found:?} {}", context());
+                    go_on(again, found, &mut random, &context);
+                    cuts += 1;
+                }
+            }
+            pair.step(&op, &|| run.replay().to_owned());
+        }
+    }
+    println!("{cuts} cuts");
+    assert!(cuts > 500, "{cuts} cuts");
 }
 
 #[test]

@@ -83,6 +83,11 @@ static int read_words(void *context, uint32_t address, void *buffer, uint32_t by
     return address % 4 == 0 && bytes % 4 == 0 ? nor_below.read(context, address, buffer, bytes) : 55;
 }
 
+/* A driver that takes a program of no bytes for a mistake. */
+static int program_some(void *context, uint32_t address, const void *data, uint32_t bytes) {
+    return bytes == 0 ? 56 : nor_below.program(context, address, data, bytes);
+}
+
 static void nor_parts(void) {
     struct norn_nor nor;
     uint8_t memory[NORN_NOR_CHECK_BYTES];
@@ -107,6 +112,9 @@ static void nor_parts(void) {
     nor = nor_below, nor.read = read_words;
     EXPECT_ERROR(NORN_ERROR_VIOLATION, check_nor_part(&nor));
     EXPECT(told.failed > 0 && told.found == 55);
+    nor = nor_below, nor.program = program_some;
+    EXPECT_ERROR(NORN_ERROR_VIOLATION, check_nor_part(&nor));
+    EXPECT(told.failed == 1 && told.found == 56);
 
     EXPECT_ERROR(NORN_ERROR_VIOLATION, norn_nor_check(&nor, memory, sizeof memory, NULL, NULL));
     EXPECT_ERROR(NORN_ERROR_MEMORY, norn_nor_check(&nor, memory, 3, NULL, NULL));
@@ -158,6 +166,13 @@ static int changing(void *context, uint32_t block) {
     return block == NAND_BAD_BLOCK || (block == 30 && ++asked % 2);
 }
 
+/* A driver whose part reports a failure in the erase of a block; after that, the part stops who programs or erases it. */
+static int erase_failing(void *context, uint32_t block) {
+    struct nand_simulator *part = context;
+    part->breaks_next = block == NAND_BLOCKS - 1;
+    return nand_below.erase(context, block);
+}
+
 static void nand_parts(void) {
     struct norn_nand nand;
     uint8_t memory[NAND_REGISTER_BYTES];
@@ -182,6 +197,12 @@ static void nand_parts(void) {
     nand = nand_below, nand.is_marked_bad = changing;
     EXPECT_ERROR(NORN_ERROR_VIOLATION, check_nand_part(&nand));
     EXPECT(strcmp(told.first, "marks of bad blocks stay") == 0);
+
+    nand_init(&nand_part, 19);
+    nand = nand_below, nand.erase = erase_failing;
+    EXPECT_ERROR(NORN_ERROR_VIOLATION, check_nand_part(&nand));
+    EXPECT(told.failed == 1 && told.broken == 0 && told.found == NORN_NAND_BLOCK_FAILED && told.not_tried < 5);
+    EXPECT(nand_part.has_failed[NAND_BLOCKS - 1]);
 
     EXPECT_ERROR(NORN_ERROR_MEMORY, norn_nand_check(&nand_below, memory, sizeof memory - 1, NULL, NULL));
     EXPECT_ERROR(NORN_ERROR_NULL, norn_nand_check(NULL, memory, sizeof memory, NULL, NULL));

@@ -242,6 +242,10 @@ static void configurations(void) {
         with.memory = large, with.memory_bytes = sizeof large;
         EXPECT_ERROR(NORN_ERROR_RANGE, norn_ftl_format(&ftl, &with));
         EXPECT(failure().limit == norn_ftl_pages_max(&nand, 1));
+        /* A field that was not set. */
+        with.logical_pages = 0;
+        EXPECT_ERROR(NORN_ERROR_RANGE, norn_ftl_format(&ftl, &with));
+        EXPECT(failure().limit == norn_ftl_pages_max(&nand, 1));
     }
 }
 

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress, Piece};
 
+use super::rule::NandRule;
 use crate::outcome::Outcome;
 
 /// Why a rule is not kept. The error is the outcome to report.
@@ -33,6 +34,8 @@ pub(super) struct Bench<'a, D> {
     pub buffer: &'a mut [u8],
     /// Two good blocks.
     pub blocks: [Block; 2],
+    /// Blocks that have failed: each has ended a rule.
+    pub failed: [Option<Block>; NandRule::ALL.len()],
     pub bad_blocks: u16,
     /// The most bits that were wrong in a code word, and are no breach.
     pub bit_errors_max: u16,
@@ -42,6 +45,17 @@ impl<D: Nand> Bench<'_, D> {
     /// Passes on what a call returned.
     pub fn called<T>(page: PageAddress, result: Result<T, D::Error>) -> Tried<D, T> {
         result.map_err(|error| Outcome::Failed { place: page, error })
+    }
+
+    pub fn has_failed(&self, block: Block) -> bool {
+        self.failed.contains(&Some(block))
+    }
+
+    /// Leaves a block alone from here on.
+    pub fn give_up(&mut self, block: Block) {
+        if let Some(free) = self.failed.iter_mut().find(|failed| failed.is_none()) {
+            *free = Some(block);
+        }
     }
 
     pub fn pages(&self, block: Block) -> impl Iterator<Item = PageAddress> + use<D> {

@@ -2,9 +2,10 @@
 //!
 //! Bit errors are no breach as long as no code word has more than the part asks to correct; the summary says how many
 //! there were. Each rule erases and fills what it needs, so that a breach of one does not hide the others; but what
-//! follows a breach may follow from it.
+//! follows a breach may follow from it. A block that has failed ends the rule that was being tried, and is neither
+//! programmed nor erased again: the rules after it try another block.
 
-use norn_flash::{Block, Column, ColumnAccess, Nand, PageAddress, Piece};
+use norn_flash::{Block, Column, ColumnAccess, Nand, NandError, NandErrorKind, PageAddress, Piece};
 
 use super::bench::{Bench, Tried, byte, programmed_columns};
 use super::rule::NandRule;
@@ -32,6 +33,9 @@ pub struct NandSummary {
 /// Tries all rules of a part, and reports what became of each. **What the part held is lost**, in all good blocks.
 /// `buffer` has at least as many bytes as the part's register.
 ///
+/// A block that fails is an outcome [`Failed`](Outcome::Failed) of the rule that was being tried. It is neither
+/// programmed nor erased again, as the contract wants it; the suite does not mark it. The next run tries it again.
+///
 /// Cost: an erase of each good block, and some twenty of the first and the last; the pages of these are programmed and
 /// loaded about as often; a look at the marks of all blocks. To leave blocks alone, pass a
 /// [`NandPartition`](norn_flash::NandPartition).
@@ -57,7 +61,8 @@ pub fn check_nand<D: Nand>(
     let is_possible = part.validate().is_ok();
     let needed = if is_possible { usize::from(part.register_bytes()) } else { 0 };
     let buffer = buffer.get_mut(..needed).ok_or(BufferTooSmall { needed })?;
-    let mut bench = Bench { device, part, buffer, blocks: [Block(0); 2], bad_blocks: 0, bit_errors_max: 0 };
+    let failed = [None; NandRule::ALL.len()];
+    let mut bench = Bench { device, part, buffer, blocks: [Block(0); 2], failed, bad_blocks: 0, bit_errors_max: 0 };
     let mut counts = RuleCounts::default();
     let mut has_blocks = false;
     for rule in NandRule::ALL {
@@ -66,14 +71,20 @@ pub fn check_nand<D: Nand>(
             NandRule::PossiblePart => broken(PageAddress::default(), 1, 0),
             _ if !is_possible => Outcome::NotTried("the description is impossible"),
             NandRule::GoodBlocks => {
-                let found = bench.find_blocks();
-                has_blocks = bench.blocks[0] != bench.blocks[1];
+                let found = bench.count_blocks();
+                has_blocks = bench.has_two_blocks();
                 found.err().unwrap_or(Outcome::Kept)
             }
             _ if !has_blocks => Outcome::NotTried("there are no two good blocks"),
             _ if rule.is_defence() && defences == Defences::Leave => Outcome::NotTried("a defence"),
             _ => bench.try_rule(rule).err().unwrap_or(Outcome::Kept),
         };
+        if let Outcome::Failed { place, error } = &outcome
+            && error.kind() == NandErrorKind::BlockFailed
+        {
+            bench.give_up(place.block);
+            has_blocks = bench.find_blocks().is_ok() && bench.has_two_blocks();
+        }
         counts.count(&outcome);
         report(&Finding { rule, outcome });
     }
@@ -114,21 +125,32 @@ impl<D: Nand> Bench<'_, D> {
         Self::called(block.page(0), self.device.is_marked_bad(block))
     }
 
-    /// Counts bad blocks, and finds the first and the last good one.
-    fn find_blocks(&mut self) -> Tried<D> {
-        let mut good = None;
+    fn is_usable(&mut self, block: Block) -> Tried<D, bool> {
+        Ok(!self.has_failed(block) && !self.is_bad(block)?)
+    }
+
+    /// Finds the first and the last block to use. Returns how many are not.
+    fn find_blocks(&mut self) -> Tried<D, u16> {
+        let (mut first, mut unusable) = (None, 0);
         for block in self.part.blocks() {
-            match self.is_bad(block)? {
-                true => self.bad_blocks += 1,
-                false => {
-                    self.blocks[0] = *good.get_or_insert(block);
-                    self.blocks[1] = block;
-                }
+            match self.is_usable(block)? {
+                true => self.blocks = [*first.get_or_insert(block), block],
+                false => unusable += 1,
             }
         }
+        Ok(unusable)
+    }
+
+    fn has_two_blocks(&self) -> bool {
+        self.blocks[0] != self.blocks[1]
+    }
+
+    /// Counts bad blocks, before any has failed.
+    fn count_blocks(&mut self) -> Tried<D> {
+        self.bad_blocks = self.find_blocks()?;
         let count = self.part.block_count - self.bad_blocks;
         let least = self.part.good_blocks_min.max(2);
-        match count < least || good != Some(Block(0)) {
+        match count < least || self.is_bad(Block(0))? {
             true => Err(broken(PageAddress::default(), u32::from(least), u32::from(count))),
             false => Ok(()),
         }
@@ -212,13 +234,13 @@ impl<D: Nand> Bench<'_, D> {
     /// Programs the first page of every good block, and only then loads all of them.
     fn try_blocks(&mut self) -> Tried<D> {
         for block in self.part.blocks() {
-            if !self.is_bad(block)? {
+            if self.is_usable(block)? {
                 self.erase(block)?;
                 self.program(block.page(0))?;
             }
         }
         for block in self.part.blocks() {
-            if !self.is_bad(block)? {
+            if self.is_usable(block)? {
                 self.expect_columns(block.page(0), 0..self.part.page_bytes)?;
             }
         }
