@@ -88,8 +88,8 @@ pub unsafe extern "C" fn norn_heap_format(heap: *mut norn_heap, config: *const n
 /// transaction. After a long session that was cut, a program unit for each object.
 ///
 /// Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
-/// `NORN_ERROR_GEOMETRY` where a heap of another number or size of units is, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
-/// device's.
+/// `NORN_ERROR_GEOMETRY` where a heap of another number or size of units is, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`,
+/// `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_mount(heap: *mut norn_heap, config: *const norn_heap_config) -> c_int {
     // SAFETY: the header's rules on pointers; the mark and the rows are from one call of `Rows::new`.
