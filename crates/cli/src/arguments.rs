@@ -50,8 +50,8 @@ Exit codes:
   1  a check failed: the heap, block device or log has violations, the program that runs is damaged, or money was lost
   2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
 
-/// Makes, checks, shows and serves images of flash chips: heaps of objects, logs of readings, block devices, programs and
-/// Java Cards.
+/// Makes, checks, shows and serves images of flash chips: heaps of objects, logs of readings, block devices, programs
+/// and Java Cards.
 #[derive(Debug, Parser)]
 #[command(name = "norn", version, after_help = EXAMPLES)]
 pub struct Arguments {

@@ -1,5 +1,5 @@
-//! That a command is at work, on a terminal, when it has taken more than a second; and how far it is, where it knows how
-//! much there is to do.
+//! That a command is at work, on a terminal, when it has taken more than a second; and how far it is, where it knows
+//! how much there is to do.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::Mutex;

@@ -67,8 +67,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Pages<D, M> {
         })
     }
 
-    /// Whether a device of as many logical pages as the header says has a chunk of the tag's number. Codes that are right
-    /// do not make it so.
+    /// Whether a device of as many logical pages as the header says has a chunk of the tag's number. Right codes do not
+    /// prove it.
     pub(super) fn has_chunk(&self, tag: Tag, header: &Header) -> bool {
         let chunks = Layout::new(self.layout().part, header.logical_pages).chunks();
         tag.lba.checked_sub(CHUNK_BASE).is_some_and(|chunk| chunk < chunks)
