@@ -32,7 +32,8 @@ static IMAGES: LazyLock<Vec<NorSim>> = LazyLock::new(|| {
         for cut in [1, 3, 9, 30] {
             let mut heap = heap.clone();
             heap.device_mut().cut_power_after(cut, Tear::Nothing);
-            let _ = heap.begin().and_then(|()| Ok(while_powered(&mut heap)));
+            let _ = heap.begin();
+            while_powered(&mut heap);
             let mut device = heap.into_device();
             device.power_on();
             images.push(device);
