@@ -3,8 +3,10 @@
 PREFIX = /usr/local
 CARD = out/wallet.card
 SEED = 2006
+CARD_JARS = out/card/sampling.jar
+CARD_SOURCES = $(shell find java/card-api java/applets -name '*.java')
 
-.PHONY: help run install test test-java firmware-test firmware-counts test-long crash-faults bench lab bobc hot compare size book lint
+.PHONY: help run install test test-java firmware-test firmware-counts test-long crash-faults bench lab bobc hot compare size book dist lint
 
 help:
 	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
@@ -22,12 +24,16 @@ help:
 	@echo "make compare    the heaps in steady state, the ordered indexes and the ring log beside other stores for flash, into out/peers: two hours on two cores"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4, compared with the guide"
 	@echo "make book       the guide, the designs, the formats and the results as pages for a browser, into out/book"
-	@echo "make lint       formatting, clippy, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"
+	@echo "make dist       the command norn as an archive with its manual and completions, into out/dist"
+	@echo "make lint       formatting, clippy, packages, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"
 
-run:
+# The last jar that is made.
+$(CARD_JARS): $(CARD_SOURCES) tools/card-jars
+	@echo "compiling the card's API and the applets: half a minute"
+	@tools/card-jars -v out/card
+
+run: $(CARD_JARS)
 	@tools/ensure-rust
-	@echo "compiling the card's API and the purse, and building the card: the first time takes a minute or two"
-	@tools/card-jars out/card
 	@echo "compiling norn-wallet and the crates below it; cargo shows how far it is: the first time takes two to five minutes"
 	cargo build --locked --release -p norn-wallet
 	@echo "the purse pays"
@@ -63,6 +69,10 @@ test-long:
 	tools/firmware-test --resets 5000
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
+	tools/fuzz log_heap_image 300
+	tools/fuzz eeprom_image 300
+	tools/fuzz disk_image 300
+	tools/fuzz program_image 300
 	tools/fuzz index_image 300
 	tools/fuzz index_operations 300
 	tools/fuzz nbd_conversation 300
@@ -106,9 +116,13 @@ book:
 	PATH="$$PATH:$$HOME/.cargo/bin" mdbook build docs
 	@echo "open out/book/index.html"
 
+dist:
+	tools/dist
+
 lint:
 	@tools/ensure-rust
 	cargo fmt --all --check
+	tools/check-packages
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p norn-cli --all-targets --features arrow,plots -- -D warnings
 	cargo clippy --locked -p norn-ordered-index --all-targets --features postcard,zerocopy -- -D warnings

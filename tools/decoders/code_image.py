@@ -4,8 +4,6 @@
 code_image.py IMAGE [ROOM FILE]: an image file that `norn code` made; with a room, A or B, writes its program to FILE.
 """
 
-import sys
-
 import part
 from part import Damaged
 
@@ -131,28 +129,29 @@ def bytes_of(nand, header):
 
 
 def main():
-    parser = part.arguments(__doc__, "IMAGE", "[ROOM]", "[FILE]")
-    arguments = parser.parse_args()
-    path, wanted, file = arguments.IMAGE, arguments.ROOM, arguments.FILE
-    if wanted is not None and (wanted not in ROOMS or file is None):
+    parser = part.arguments(__doc__, part.NAND_GEOMETRY, "IMAGE", "[ROOM]", "[FILE]")
+    options = parser.parse_args()
+    if options.ROOM is not None and (options.ROOM not in ROOMS or options.FILE is None):
         parser.error("a room is A or B, with a FILE to write")
-    try:
-        nand = part.open_nand(path)
-        switch = switch_in(nand)
-        for name, room, program in zip(ROOMS, switch.rooms, switch.programs):
-            header = program_in(nand, room, program)
-            runs = " runs" if switch.runs == ROOMS.index(name) else ""
-            if header is None:
-                print(f"{name}: no program")
-                continue
-            program = bytes_of(nand, header)
-            print(f"{name}: {header.version}, {header.length} bytes{runs}")
-            if wanted == name:
-                open(file, "wb").write(program)
-        if switch.is_on_trial:
-            print(f"on trial, boots left: {switch.boots_left}")
-    except (Damaged, OSError) as error:
-        sys.exit(f"code_image.py: {path}: {error}")
+    part.run("code_image.py", options.IMAGE, lambda: show(options))
+
+
+def show(options):
+    nand = part.open_nand(options)
+    switch = switch_in(nand)
+    for name, room, program in zip(ROOMS, switch.rooms, switch.programs):
+        header = program_in(nand, room, program)
+        runs = " runs" if switch.runs == ROOMS.index(name) else ""
+        if header is None:
+            print(f"{name}: no program")
+            continue
+        program = bytes_of(nand, header)
+        print(f"{name}: {header.version}, {header.length} bytes{runs}")
+        if options.ROOM == name:
+            with open(options.FILE, "wb") as output:
+                output.write(program)
+    if switch.is_on_trial:
+        print(f"on trial, boots left: {switch.boots_left}")
 
 
 if __name__ == "__main__":

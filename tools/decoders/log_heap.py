@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Prints what a log-structured heap holds, from docs/format/log-heap.md alone.
 
-log_heap.py IMAGE: the image file of a simulated NOR part whose heap was stopped outside of a transaction.
+log_heap.py IMAGE: the image file of a simulated NOR part, or a raw dump, whose heap was stopped outside of a transaction.
 """
 
-import sys
 import zlib
 
 import part
@@ -270,11 +269,12 @@ class Heap:
 
 
 def main():
-    path = part.arguments(__doc__, "IMAGE").parse_args().IMAGE
-    try:
-        objects, roots = Heap(part.open_nor(path)).objects()
-    except (Damaged, OSError) as error:
-        sys.exit(f"log_heap.py: {path}: {error}")
+    options = part.arguments(__doc__, part.NOR_GEOMETRY, "IMAGE").parse_args()
+    part.run("log_heap.py", options.IMAGE, lambda: show(options))
+
+
+def show(options):
+    objects, roots = Heap(part.open_nor(options)).objects()
     for name, slot, generation in roots:
         print(f"root {name} #{slot}.{generation}")
     for slot, generation, kind, own, values in objects:

@@ -5,7 +5,6 @@ nand_ftl.py IMAGE FILE: the image file of a simulated NAND part, and where the l
 are zeros. Prints how many have some.
 """
 
-import sys
 import zlib
 
 import part
@@ -231,17 +230,17 @@ def contents(nand):
 
 
 def main():
-    arguments = part.arguments(__doc__, "IMAGE", "FILE").parse_args()
-    path, file = arguments.IMAGE, arguments.FILE
-    try:
-        nand = part.open_nand(path)
-        count = 0
-        with open(file, "wb") as output:
-            for data in contents(nand):
-                count += data is not None
-                output.write(data or bytes(nand.page_bytes))
-    except (Damaged, OSError) as error:
-        sys.exit(f"nand_ftl.py: {path}: {error}")
+    options = part.arguments(__doc__, part.NAND_GEOMETRY, "IMAGE", "FILE").parse_args()
+    part.run("nand_ftl.py", options.IMAGE, lambda: copy(options))
+
+
+def copy(options):
+    nand = part.open_nand(options)
+    count = 0
+    with open(options.FILE, "wb") as output:
+        for data in contents(nand):
+            count += data is not None
+            output.write(data or bytes(nand.page_bytes))
     print(f"{count} logical pages have contents")
 
 

@@ -5,8 +5,6 @@ object_heap.py IMAGE: the image file of a simulated NOR part with the heap on th
 power cut interrupted, the committed state is printed.
 """
 
-import sys
-
 import part
 from part import Damaged
 
@@ -316,13 +314,13 @@ class Heap:
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: object_heap.py IMAGE")
-    try:
-        heap = Heap(part.open_nor(sys.argv[1]))
-        names, objects = sorted(heap.names()), list(heap.objects())
-    except (Damaged, OSError) as error:
-        sys.exit(f"object_heap.py: {sys.argv[1]}: {error}")
+    options = part.arguments(__doc__, part.NOR_GEOMETRY, "IMAGE").parse_args()
+    part.run("object_heap.py", options.IMAGE, lambda: show(options))
+
+
+def show(options):
+    heap = Heap(part.open_nor(options))
+    names, objects = sorted(heap.names()), list(heap.objects())
     for name, slot, generation in names:
         print(f"root {name.decode('utf-8', 'replace')} #{slot}.{generation}")
     for slot, generation, kind, own, values in objects:

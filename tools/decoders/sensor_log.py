@@ -5,7 +5,6 @@ sensor_log.py IMAGE: the image file of a simulated NOR part whose log was stoppe
 """
 
 import datetime
-import sys
 
 import part
 from part import Damaged, up_to
@@ -91,11 +90,12 @@ def readings(nor):
 
 
 def main():
-    path = part.arguments(__doc__, "IMAGE").parse_args().IMAGE
-    try:
-        found = readings(part.open_nor(path))
-    except (Damaged, OSError) as error:
-        sys.exit(f"sensor_log.py: {path}: {error}")
+    options = part.arguments(__doc__, part.NOR_GEOMETRY, "IMAGE").parse_args()
+    part.run("sensor_log.py", options.IMAGE, lambda: show(options))
+
+
+def show(options):
+    found = readings(part.open_nor(options))
     print("timestamp,value")
     for seconds, thousandths in found:
         time = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)

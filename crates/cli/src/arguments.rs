@@ -50,12 +50,12 @@ Exit codes:
   1  a check failed: the heap, block device or log has violations, the program that runs is damaged, or money was lost
   2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
 
-/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices and programs in
-/// those of NAND parts.
+/// Makes, checks, shows and serves images of flash chips: heaps of objects, logs of readings, block devices, programs
+/// and Java Cards.
 #[derive(Debug, Parser)]
 #[command(name = "norn", version, after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Print nothing about what was done or found sound: only what was asked for, findings, and errors.
+    /// Print only answers, findings and errors; say nothing about what was done.
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// What to do.
@@ -81,7 +81,7 @@ pub enum Command {
     /// Make a Java Card, install applets on it, send it commands, and serve it to PC/SC.
     #[command(subcommand)]
     Card(CardCommand),
-    /// Say what a file holds; make an image of a chip's dump, and a file for a programmer of an image.
+    /// Identify a file, make an image from a chip's dump, and write a file for a chip's programmer.
     #[command(subcommand)]
     Image(ImageCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
@@ -162,7 +162,7 @@ impl NbdCommand {
 /// What block device to make.
 #[derive(Args, Debug)]
 pub struct NbdCreateArguments {
-    /// Image file to make; there must be none of this name. It is sparse: twice the part's size, of which only what is
+    /// Image file to make; it must not exist. It is sparse: twice the part's size, of which only what is
     /// written takes room.
     pub image: PathBuf,
     /// Simulated NAND part that the image is of; `norn parts` lists them.
@@ -222,7 +222,7 @@ pub enum CodeCommand {
     Rollback(ImageArgument),
     /// Show both rooms, every byte of them checked, and which one runs. Exit code 1 if the program that runs is not
     /// whole.
-    Status(Source),
+    Status(Look),
     /// Copy a program from its room to a file, every byte of it checked. A part shows wrong bits now and then: those
     /// that its codes correct are right in the file.
     Read(ReadArguments),
@@ -232,7 +232,9 @@ impl CodeCommand {
     fn source(&self) -> Option<Source> {
         Some(match self {
             CodeCommand::Create(_) => return None,
-            CodeCommand::Status(source) | CodeCommand::Read(ReadArguments { source, .. }) => source.clone(),
+            CodeCommand::Status(Look { source, .. }) | CodeCommand::Read(ReadArguments { source, .. }) => {
+                source.clone()
+            }
             CodeCommand::Install(ProgramArguments { image, .. })
             | CodeCommand::Update(UpdateArguments { program: ProgramArguments { image, .. }, .. })
             | CodeCommand::Boot(ImageArgument { image })
@@ -248,7 +250,7 @@ pub struct ReadArguments {
     /// The image.
     #[command(flatten)]
     pub source: Source,
-    /// File to make; there must be none of this name.
+    /// File to make; it must not exist.
     pub file: PathBuf,
     /// The program's room; the one that runs if left out.
     #[arg(long, value_name = "A|B", value_parser = room)]
@@ -266,7 +268,7 @@ fn room(name: &str) -> Result<RoomName, String> {
 /// What part to make.
 #[derive(Args, Debug)]
 pub struct CodeCreateArguments {
-    /// Image file to make; there must be none of this name.
+    /// Image file to make; it must not exist.
     pub image: PathBuf,
     /// Simulated NAND part that the image is of; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = nand_catalogue::named)]
@@ -337,13 +339,13 @@ pub enum LogCommand {
     /// Write the readings of a span of time to a new file: CSV, or Arrow IPC.
     #[command(after_help = LOG_HELP)]
     Export(ExportArguments),
-    /// The mean of the readings of a span of time, how many they are, the least and the greatest.
+    /// Print the mean of the readings of a span of time, how many they are, the least and the greatest.
     #[command(after_help = LOG_HELP)]
-    Mean(SpanArguments),
-    /// The readings of a span of time as CSV.
+    Mean(MeanArguments),
+    /// Print the readings of a span of time as CSV.
     #[command(after_help = LOG_HELP)]
     Range(SpanArguments),
-    /// A plot of the readings of a span of time, in the terminal or as a PNG or SVG: each column is a mean.
+    /// Plot the readings of a span of time, in the terminal or as a PNG or SVG: each column is a mean.
     #[command(after_help = LOG_HELP)]
     Plot(PlotArguments),
     /// List the readings by days, how full the log is, and the part's wear and counters.
@@ -368,7 +370,7 @@ impl LogCommand {
             LogCommand::Export(ExportArguments { source, .. })
             | LogCommand::Dump(DumpArguments { source, .. })
             | LogCommand::Show(Look { source, .. })
-            | LogCommand::Mean(SpanArguments { source, .. })
+            | LogCommand::Mean(MeanArguments { of: SpanArguments { source, .. }, .. })
             | LogCommand::Range(SpanArguments { source, .. })
             | LogCommand::Plot(PlotArguments { of: SpanArguments { source, .. }, .. })
             | LogCommand::Check(Look { source, .. }) => source.clone(),
@@ -379,7 +381,7 @@ impl LogCommand {
 /// What log to create.
 #[derive(Args, Debug)]
 pub struct LogCreateArguments {
-    /// Image file to make; there must be none of this name.
+    /// Image file to make; it must not exist.
     pub image: PathBuf,
     /// Simulated part that the image is of; `norn parts` lists them. Its words have to take any number of programs.
     #[arg(long, value_name = "NAME", default_value = "w25q80", value_parser = part_by_name)]
@@ -431,13 +433,24 @@ impl SpanArguments {
     }
 }
 
+/// Of which readings to print the mean, and how.
+#[derive(Args, Debug)]
+pub struct MeanArguments {
+    /// Of which readings.
+    #[command(flatten)]
+    pub of: SpanArguments,
+    /// The form.
+    #[command(flatten)]
+    pub form: FormArgument,
+}
+
 /// What to write, and where.
 #[derive(Args, Debug)]
 pub struct ExportArguments {
     /// The image.
     #[command(flatten)]
     pub source: Source,
-    /// File to make; there must be none of this name. Its ending says what it is: .csv, or .arrow, if norn is built
+    /// File to make; it must not exist. Its ending says what it is: .csv, or .arrow, if norn is built
     /// with the feature arrow.
     pub file: PathBuf,
     /// The first second.
@@ -459,7 +472,7 @@ pub struct PlotArguments {
     /// Of which readings.
     #[command(flatten)]
     pub of: SpanArguments,
-    /// Picture to make instead of a plot in the terminal, with the ending .png or .svg; there must be no such file.
+    /// Picture to make instead of a plot in the terminal, with the ending .png or .svg; it must not exist.
     /// Takes a norn that is built with the feature plots.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["columns", "rows"])]
     pub out: Option<PathBuf>,

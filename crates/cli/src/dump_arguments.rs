@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::look::FormArgument;
 use crate::opening::Source;
 
 /// What to dump.
@@ -16,4 +17,7 @@ pub struct DumpArguments {
     /// Show the image as it is, without mounting it: for one that cannot be mounted, or was not recovered yet.
     #[arg(long)]
     pub raw: bool,
+    /// The form.
+    #[command(flatten)]
+    pub form: FormArgument,
 }

@@ -35,9 +35,10 @@ use clap::Parser;
 use norn_flash::EraseUnit;
 
 use crate::arguments::{
-    Arguments, CodeCommand, Command, LogCommand, NbdCommand, PlotArguments, ProgramArguments, ReadArguments,
+    Arguments, CodeCommand, Command, LogCommand, MeanArguments, NbdCommand, PlotArguments, ProgramArguments,
+    ReadArguments,
 };
-use crate::card::arguments::CardCommand;
+use crate::card::arguments::{CardCommand, CardLook};
 use crate::dump_arguments::DumpArguments;
 use crate::error::Error;
 use crate::heap::arguments::{HeapCommand, HeapImportArguments, ShowArguments};
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
     let Arguments { quiet, command } = Arguments::parse();
     let _ = QUIET.set(quiet);
     let opening = command.opening();
-    if let Some((source, opener)) = opening.as_ref().filter(|_| !command.goes_on()) {
+    if let Some((source, opener)) = opening.as_ref().filter(|_| !quiet && !command.goes_on()) {
         progress::start(format!("norn {opener}: {}", source.image.display()));
     }
     let executed = execute(command);
@@ -165,7 +166,7 @@ fn asked(arguments: &DumpArguments) -> (Before, Extent) {
 
 fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
     let (before, extent) = asked(arguments);
-    print(&heap::dump::dump(&arguments.source, before, extent)?, Verdict::Sound)
+    print(&heap::dump::dump(&arguments.source, before, extent)?.shown(arguments.form.form()), Verdict::Sound)
 }
 
 fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
@@ -176,8 +177,8 @@ fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
             print_findings(&findings.report(), look.form.form(), verdict_of(findings.violation.iter().count()))
         }
         NbdCommand::Serve(arguments) => {
-            let ready = |text: String| print(&text, Verdict::Sound).map(|_| ());
-            print(&nbd::serve(&arguments.image, &arguments.listen, ready)?, Verdict::Sound)
+            let ready = |text: String| say(&text).map(|_| ());
+            say(&nbd::serve(&arguments.image, &arguments.listen, ready)?)
         }
     }
 }
@@ -196,9 +197,10 @@ fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
         CodeCommand::Confirm(arguments) => code::confirm(&arguments.image)?,
         CodeCommand::Rollback(arguments) => code::roll_back(&arguments.image)?,
         CodeCommand::Read(ReadArguments { source, file, room }) => code::read(&source, &file, room)?,
-        CodeCommand::Status(source) => {
+        CodeCommand::Status(Look { source, form }) => {
             let status = code::status(&source)?;
-            return print(&status, if status.is_sound() { Verdict::Sound } else { Verdict::Findings });
+            let verdict = if status.is_sound() { Verdict::Sound } else { Verdict::Findings };
+            return print(&status.report().shown(form.form()), verdict);
         }
     };
     say(&done)
@@ -206,7 +208,9 @@ fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
 
 fn images(command: &ImageCommand) -> Result<ExitCode, Error> {
     let done = match command {
-        ImageCommand::Show(source) => return print(&image::show(source)?, Verdict::Sound),
+        ImageCommand::Show(Look { source, form }) => {
+            return print(&image::show(source)?.shown(form.form()), Verdict::Sound);
+        }
         ImageCommand::Import(arguments) => image::import(&arguments.source, &arguments.new)?,
         ImageCommand::Export(arguments) => image::export::export(arguments)?,
     };
@@ -219,22 +223,24 @@ fn cards(command: &CardCommand) -> Result<ExitCode, Error> {
         CardCommand::New(arguments) => card::create(arguments),
         CardCommand::Install(arguments) => card::install(arguments),
         CardCommand::Delete(arguments) => card::delete(arguments),
-        CardCommand::Ls(arguments) => card::list(&arguments.card),
-        CardCommand::Show(arguments) => card::show(&arguments.card),
+        CardCommand::Ls(look) => return show_card(card::list(&look.card).map_err(in_card)?, look),
+        CardCommand::Show(look) => return show_card(card::show(&look.card).map_err(in_card)?, look),
         CardCommand::Apdu(arguments) => return in_verdict(card::send(arguments).map_err(in_card)?),
         CardCommand::Trace(arguments) => return in_verdict(card::trace(arguments).map_err(in_card)?),
         CardCommand::Serve(arguments) => card::serve(arguments, |text| {
             // Whoever reads our output may have gone; the card is served on.
-            let _ = print(&text, Verdict::Sound);
+            let _ = say(&text);
         }),
-        CardCommand::Check(arguments) => {
-            let found = card::check(&arguments.card).map_err(in_card)?;
-            let lines: String = found.iter().map(|line| format!("{line}\n")).collect();
-            let verdict = if found.is_empty() { Verdict::Sound } else { Verdict::Findings };
-            return print(&format!("{lines}violations: {}\n", found.len()), verdict);
+        CardCommand::Check(CardLook { card, form }) => {
+            let (report, violations) = card::check(card).map_err(in_card)?;
+            return print_findings(&report, form.form(), verdict_of(violations));
         }
     };
-    print(&done.map_err(in_card)?, Verdict::Sound)
+    say(&done.map_err(in_card)?)
+}
+
+fn show_card(report: Report, look: &CardLook) -> Result<ExitCode, Error> {
+    print(&report.shown(look.form.form()), Verdict::Sound)
 }
 
 fn in_verdict(sent: card::Sent) -> Result<ExitCode, Error> {
@@ -262,14 +268,14 @@ fn follow(image: &Path, file: &Path) -> Result<ExitCode, Error> {
         match notice {
             Notice::Following => {
                 let text = format!("{image_name}: following {file_name}; SIGINT or SIGTERM stops it\n");
-                return print(&text, Verdict::Sound).map(|_| ());
+                return say(&text).map(|_| ());
             }
             Notice::Replaced => eprintln!("norn: {file_name}: replaced by another file, which is followed now"),
             Notice::Truncated => eprintln!("norn: {file_name}: has become shorter, and is read from its start"),
         }
         Ok(())
     })?;
-    print(&tally, Verdict::Sound)
+    say(&tally)
 }
 
 fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
@@ -281,7 +287,9 @@ fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
             let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
             say(&log::append::append(&job)?)
         }
-        LogCommand::Mean(arguments) => answer(&arguments.source, log::mean(&arguments.source, &arguments.span())?),
+        LogCommand::Mean(MeanArguments { of, form }) => {
+            answer(&of.source, log::mean(&of.source, &of.span(), form.form())?)
+        }
         LogCommand::Range(arguments) => answer(&arguments.source, log::range(&arguments.source, &arguments.span())?),
         LogCommand::Plot(PlotArguments { of, out, size, columns, rows }) => match out {
             Some(file) => answer(&of.source, log::picture::plot(&of.source, &of.span(), &file, size)?),
@@ -297,7 +305,7 @@ fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
         }
         LogCommand::Dump(arguments) => {
             let (before, extent) = asked(&arguments);
-            print(&log::dump::dump(&arguments.source, before, extent)?, Verdict::Sound)
+            print(&log::dump::dump(&arguments.source, before, extent)?.shown(arguments.form.form()), Verdict::Sound)
         }
         LogCommand::Check(look) => {
             let findings = log::check(&look.source)?;

@@ -1,11 +1,10 @@
 //! `norn parts`: the catalogue of simulated parts.
 
-use comfy_table::Table;
 use norn_flash::Reprogramming;
 use norn_flash_sim::{NandSpec, OperationTime, PartSpec, catalogue, nand_catalogue};
 
 use crate::report::Report;
-use crate::table::{Side, table};
+use crate::table::{Rows, Side, table};
 use norn_flash_sim::Nanoseconds;
 
 /// The catalogue.
@@ -31,7 +30,7 @@ pub fn catalogue_report() -> Report {
 }
 
 /// The NAND parts as a table; where their figures are from goes to `sources`.
-fn nand_table(sources: &mut String) -> Table {
+fn nand_table(sources: &mut String) -> Rows {
     let columns = ["Name", "Size", "Block", "Blocks", "Page", "Good blocks", "Endurance", "Load", "Program", "Erase"];
     let mut parts = table(columns.map(|title| (title, if title == "Name" { Side::Left } else { Side::Right })));
     for NandSpec { name, part, timings, source } in nand_catalogue::all() {

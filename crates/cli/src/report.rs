@@ -2,10 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use comfy_table::Table;
 use serde_json::{Map, Value};
 
-use crate::table::text;
+use crate::table::{Rows, Side, text};
 
 /// Tables and values, in the order in which people see them.
 #[derive(Debug, Default)]
@@ -17,11 +16,11 @@ pub struct Report {
 
 #[derive(Debug)]
 enum Item {
-    Table { name: &'static str, table: Table, none: &'static str },
+    Table { name: &'static str, table: Rows, none: &'static str },
     Value { title: &'static str, text: String, value: Value },
     List { name: &'static str, title: &'static str, values: Vec<String> },
     Text(String),
-    Datum { name: &'static str, number: u64 },
+    Datum { name: &'static str, value: Value },
 }
 
 impl Report {
@@ -31,7 +30,7 @@ impl Report {
     }
 
     /// Adds a table; people read `none` if it is empty.
-    pub fn table(&mut self, name: &'static str, table: Table, none: &'static str) -> &mut Report {
+    pub fn table(&mut self, name: &'static str, table: Rows, none: &'static str) -> &mut Report {
         self.items.push(Item::Table { name, table, none });
         self
     }
@@ -67,9 +66,9 @@ impl Report {
         self
     }
 
-    /// Adds a number that only programs see.
-    pub fn datum(&mut self, name: &'static str, number: u64) -> &mut Report {
-        self.items.push(Item::Datum { name, number });
+    /// Adds a value that only programs see.
+    pub fn datum(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Report {
+        self.items.push(Item::Datum { name, value: value.into() });
         self
     }
 
@@ -79,13 +78,19 @@ impl Report {
         self
     }
 
+    /// Adds what another report has.
+    pub fn append(&mut self, mut other: Report) -> &mut Report {
+        self.items.append(&mut other.items);
+        self
+    }
+
     /// The same as an object of JSON.
     pub fn to_json(&self) -> Value {
         let mut object = Map::new();
         for item in &self.items {
             match item {
                 Item::Text(_) => {}
-                Item::Datum { name, number } => drop(object.insert((*name).to_owned(), (*number).into())),
+                Item::Datum { name, value } => drop(object.insert((*name).to_owned(), value.clone())),
                 Item::Table { name, table, .. } => drop(object.insert((*name).to_owned(), rows(table))),
                 Item::Value { title, value, .. } => drop(object.insert(key(title), value.clone())),
                 Item::List { name, values, .. } => drop(object.insert((*name).to_owned(), values.clone().into())),
@@ -136,23 +141,23 @@ fn key(title: &str) -> String {
     title.to_lowercase().replace(' ', "_")
 }
 
-/// Rows as objects by the columns' titles; cells that are numbers as such.
-fn rows(table: &Table) -> Value {
+/// Rows as objects by the columns' titles; what is to the right is numbers, where it can be.
+pub fn rows(table: &Rows) -> Value {
     let titles: Vec<String> =
         table.header().map(|header| header.cell_iter().map(|cell| key(&cell.content())).collect()).unwrap_or_default();
     let row = |row: &comfy_table::Row| -> Value {
-        let cells =
-            titles.iter().zip(row.cell_iter()).map(|(title, cell)| (title.clone(), cell_value(&cell.content())));
-        Value::Object(cells.collect())
+        let cells = titles.iter().zip(row.cell_iter()).zip(table.sides());
+        Value::Object(cells.map(|((title, cell), side)| (title.clone(), cell_value(&cell.content(), *side))).collect())
     };
     table.row_iter().map(row).collect()
 }
 
-fn cell_value(content: &str) -> Value {
+/// A name of digits is a text.
+fn cell_value(content: &str, side: Side) -> Value {
     match content.parse::<u64>() {
-        Ok(number) => number.into(),
-        Err(_) if content.is_empty() => Value::Null,
-        Err(_) => content.into(),
+        _ if content.is_empty() => Value::Null,
+        Ok(number) if side == Side::Right => number.into(),
+        _ => content.into(),
     }
 }
 
@@ -164,11 +169,11 @@ mod tests {
     #[test]
     fn tables_and_values_are_json() {
         let mut rows = table([("Name", Side::Left), ("Data bytes", Side::Right)]);
-        rows.add_row(["a", "7"]).add_row(["b", ""]);
+        rows.add_row(["a", "7"]).add_row(["007", ""]);
         let mut report = Report::new(12);
         report.table("rows", rows, "None.").number("free units", 3_u32).value("engine", "log").text("For people.\n");
         report.list("violations", "violation:", ["x".to_owned()].into_iter());
-        let expected = r#"{"rows":[{"name":"a","data_bytes":7},{"name":"b","data_bytes":null}],"free_units":3,"engine":"log","violations":["x"]}"#;
+        let expected = r#"{"rows":[{"name":"a","data_bytes":7},{"name":"007","data_bytes":null}],"free_units":3,"engine":"log","violations":["x"]}"#;
         assert_eq!(report.to_json().to_string(), expected);
         let text = report.to_string();
         assert!(text.ends_with("free units  3\nengine      log\nFor people.\nviolation: x\n"), "{text}");

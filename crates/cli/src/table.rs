@@ -2,11 +2,12 @@
 
 use std::env;
 use std::io::{IsTerminal, stdout};
+use std::ops::{Deref, DerefMut};
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 /// A column's side.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Text.
     Left,
@@ -14,8 +15,36 @@ pub enum Side {
     Right,
 }
 
+/// Rows, and on which side their columns are: what is to the right is numbers.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    table: Table,
+    sides: Vec<Side>,
+}
+
+impl Rows {
+    /// The side of each column.
+    pub fn sides(&self) -> &[Side] {
+        &self.sides
+    }
+}
+
+impl Deref for Rows {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.table
+    }
+}
+
+impl DerefMut for Rows {
+    fn deref_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+}
+
 /// An empty table with these columns.
-pub fn table<const COLUMNS: usize>(columns: [(&str, Side); COLUMNS]) -> Table {
+pub fn table<const COLUMNS: usize>(columns: [(&str, Side); COLUMNS]) -> Rows {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(columns.map(|(title, _)| title));
@@ -25,7 +54,7 @@ pub fn table<const COLUMNS: usize>(columns: [(&str, Side); COLUMNS]) -> Table {
             Side::Right => CellAlignment::Right,
         });
     }
-    table
+    Rows { table, sides: columns.map(|(_, side)| side).to_vec() }
 }
 
 /// Columns of the terminal that output goes to, if it goes to one; or what COLUMNS says.

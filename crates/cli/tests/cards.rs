@@ -26,6 +26,10 @@ fn desk() -> Desk {
     desk
 }
 
+fn json(desk: &Desk, words: &str) -> serde_json::Value {
+    serde_json::from_str(&desk.succeed(words)).unwrap_or_else(|error| panic!("{words}: {error}"))
+}
+
 fn with_purse() -> Desk {
     let desk = desk();
     let made = desk.succeed("card new my.card --api card-api.jar");
@@ -51,6 +55,15 @@ fn an_applet_is_installed_used_and_deleted() {
     let answered = desk.succeed("card apdu my.card debit.apdu");
     assert!(answered.contains("> 8050000004\n< 01900001 9000\n-- reset\n> 8050000004\n< 6999\n"), "{answered}");
     assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
+    assert_eq!(desk.succeed("card check my.card --quiet"), "");
+    assert_eq!(json(&desk, "card check my.card --json")["violations"].as_array().map(Vec::len), Some(0));
+    let held = json(&desk, "card ls my.card --json");
+    let purse = held["packages"].as_array().unwrap().iter().find(|package| package["aid"] == "F000000002");
+    assert_eq!(purse.unwrap()["applets"][0], "F00000000201");
+    assert_eq!(held["instances"][0]["package"], "F000000002");
+    let held = json(&desk, "card show my.card --json");
+    assert_eq!((held["objects"].as_u64(), held["part"].as_str()), (Some(12), Some("tinystore")));
+    assert!(held["classes"].as_array().unwrap().iter().any(|class| class["class"] == "purse.Purse"), "{held}");
     let shown = desk.succeed("card show my.card");
     for said in [
         "objects    12 on flash",

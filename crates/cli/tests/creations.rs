@@ -1,4 +1,4 @@
-//! Every creation of an image file, killed in its calls of the system: nothing is at its place, or all of it.
+//! Every creation of an image file, killed in its system calls: nothing is at its place, or all of it.
 //!
 //! Cards, which are directories, are in `cards`.
 #![cfg(target_os = "linux")]

@@ -16,14 +16,19 @@ use norn_heap::{Layout, ObjectHeap, Ref};
 use norn_heap_image::{ImageHeap, mount};
 use purses::make_purses;
 
-/// What a decoder prints for a file of the desk, with further arguments that name files of the desk or anything else.
-fn decoded(desk: &Desk, decoder: &str, image: &str, further: &[&str]) -> String {
+/// Whether a decoder succeeds with a file of the desk and further arguments, and what it prints.
+fn run_decoder(desk: &Desk, decoder: &str, image: &str, further: &[&str]) -> Result<String, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/decoders").join(decoder);
     let mut command = Command::new("python3");
-    let output = command.arg("-B").arg(script).arg(desk.path(image)).args(further).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{decoder} {image}: {errors}");
-    String::from_utf8(output.stdout).unwrap()
+    command.arg("-B").arg(script).arg(image).args(further).current_dir(desk.path(""));
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+}
+
+/// What a decoder prints for a file of the desk, with further arguments that name files of the desk or anything else.
+fn decoded(desk: &Desk, decoder: &str, image: &str, further: &[&str]) -> String {
+    run_decoder(desk, decoder, image, further).unwrap_or_else(|errors| panic!("{decoder} {image}: {errors}"))
 }
 
 /// The lines of `norn heap show --fields` as the decoder has them: roots by name, then objects by slot.
@@ -184,4 +189,77 @@ fn block_devices_with_pages_of_both_sizes() {
         assert!(printed.ends_with(" logical pages have contents\n") && !printed.starts_with("0 "), "{printed}");
         assert!(fs::read(out).unwrap() == fs::read(desk.path("copied")).unwrap(), "other contents on {part}");
     }
+}
+
+const PAGES: [&str; 4] = ["--page-bytes", "512", "--pages-per-block", "16"];
+
+/// Images for each decoder, with its further arguments for the image and for a raw dump.
+fn make_images(desk: &Desk) -> [(&'static str, &'static str, Vec<&'static str>, Vec<&'static str>); 5] {
+    desk.succeed("heap create log.img --part test-16x4096");
+    desk.succeed("heap create old.img --part test-16x4096 --engine tinystore");
+    make_purses(desk, "log.img", None, None);
+    make_purses(desk, "old.img", None, None);
+    desk.succeed("log create readings.img --part test-16x4096");
+    desk.write("readings.csv", "60,1\n120,2.5\n");
+    desk.succeed("log append readings.img readings.csv");
+    desk.succeed("code create code.img --part nandtest-32x16x512 --bad-blocks 2");
+    desk.write("one.bin", vec![1; 5_000]);
+    desk.succeed("code install code.img one.bin --program-version 1.0.0");
+    desk.succeed("nbd create disk.img --part nandtest-32x16x512 --bad-blocks 2");
+    let units = vec!["--unit-bytes", "4096"];
+    [
+        ("log_heap.py", "log.img", vec![], units.clone()),
+        ("object_heap.py", "old.img", vec![], units.clone()),
+        ("sensor_log.py", "readings.img", vec![], units),
+        ("code_image.py", "code.img", vec![], PAGES.to_vec()),
+        ("nand_ftl.py", "disk.img", vec!["pages"], [&["pages"], &PAGES[..]].concat()),
+    ]
+}
+
+#[test]
+fn dumps_are_read_as_images_are() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    for (decoder, image, further, geometry) in make_images(&desk) {
+        let from_image = decoded(&desk, decoder, image, &further);
+        let dump = format!("{image}.bin");
+        desk.succeed(&format!("image export {image} {dump}"));
+        assert_eq!(decoded(&desk, decoder, &dump, &geometry), from_image, "{decoder}");
+        let refused = run_decoder(&desk, decoder, &dump, &further).unwrap_err();
+        assert!(refused.contains("raw dump --") && refused.lines().count() == 1, "{refused}");
+        if !image.starts_with(['c', 'd']) {
+            desk.succeed(&format!("image export {image} {image}.hex"));
+            let refused = run_decoder(&desk, decoder, &format!("{image}.hex"), &geometry).unwrap_err();
+            assert!(refused.contains("Intel HEX") && refused.contains("norn image import"), "{refused}");
+        }
+    }
+}
+
+/// Whatever a file holds, a decoder prints something, or ends with one line that names the file.
+#[test]
+fn damaged_files_end_decoders_with_one_line() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    let (mut random, mut refused) = (fastrand::Rng::with_seed(2006), 0);
+    for (decoder, image, further, geometry) in make_images(&desk) {
+        let bytes = fs::read(desk.path(image)).unwrap();
+        for round in 0..6 {
+            let mut damaged = bytes.clone();
+            match round {
+                0 => damaged.truncate(random.usize(..bytes.len())),
+                1 => damaged = (0..3 * 528 * 16).map(|_| random.u8(..)).collect(),
+                // Where something was programmed, which is little of the file.
+                _ => {
+                    let programmed: Vec<usize> = (4096..bytes.len()).filter(|&at| bytes[at] != 0xFF).collect();
+                    (0..20).for_each(|_| damaged[programmed[random.usize(..programmed.len())]] = random.u8(..));
+                }
+            }
+            desk.write("damaged", damaged);
+            let arguments = if round == 1 { &geometry } else { &further };
+            if let Err(errors) = run_decoder(&desk, decoder, "damaged", arguments) {
+                refused += 1;
+                let expected = format!("{decoder}: damaged: ");
+                assert!(errors.starts_with(&expected) && errors.lines().count() == 1, "{decoder}, {round}: {errors}");
+            }
+        }
+    }
+    assert!(refused >= 5, "{refused}");
 }

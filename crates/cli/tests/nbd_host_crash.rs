@@ -1,7 +1,7 @@
 //! The host's power fails: of each sector of the image file the disk holds any version since the server last waited for
 //! the disk. The device mounts, and what was flushed is there, or what was written over it since.
 //!
-//! What the server wrote, when it waited and what it answered is taken from its calls of the system, which strace
+//! What the server wrote, when it waited and what it answered is taken from its system calls, which strace
 //! records; nothing that the server counts is trusted. A sector is lost as the seed says, which every failure prints;
 //! how many calls precede a loss does not depend on the machine's speed, because one client asks one request at a time.
 

@@ -39,10 +39,72 @@ fn reports_are_json() {
     assert_eq!(json(&desk, "log check log.img --json")["readings"], 2);
     let checked = json(&desk, "nbd check disk.img --json");
     assert_eq!((checked["good_blocks"].as_u64(), checked["page_bytes"].as_u64()), (Some(31), Some(512)));
+    let mean = json(&desk, "log mean log.img --json");
+    assert_eq!(
+        (mean["readings"].as_u64(), mean["mean"].as_f64(), mean["greatest"].as_f64()),
+        (Some(2), Some(1.75), Some(2.5))
+    );
+    assert_eq!(mean["to"], "1970-01-02T00:02:01Z");
     let parts = json(&desk, "parts --json");
     assert!(parts["nor"].as_array().unwrap().iter().any(|part| part["name"] == "stm32l4"), "{parts}");
     assert!(parts["nand"].as_array().unwrap().iter().any(|part| part["name"] == "k9f2808"), "{parts}");
     desk.fail("heap show heap.img --json --fields", &["cannot be used with"]);
+}
+
+/// Names of digits only are texts: they were numbers once, and lost their zeros.
+#[test]
+fn names_are_no_numbers() {
+    let desk = Desk::of(NORN);
+    desk.write("heap.json", r##"{"objects": {"#1.1": {"array": "u8", "elements": "07"}}, "roots": {"007": "#1.1"}}"##);
+    desk.succeed("heap import heap.json heap.img --part test-16x4096");
+    assert_eq!(json(&desk, "heap show heap.img --json")["roots"][0]["root"], "007");
+}
+
+#[test]
+fn dumps_are_json() {
+    let desk = Desk::of(NORN);
+    make_purses(&desk, "old.img", None, None);
+    desk.succeed("heap create log.img --part test-16x4096");
+    desk.succeed("log create readings.img --part test-16x4096");
+    let whole = json(&desk, "heap dump old.img --json");
+    let log = &whole["logs"][0];
+    assert!(
+        log["entries"].as_array().unwrap().iter().any(|entry| entry["entry"].as_str().unwrap().starts_with("Ready"))
+    );
+    let unit = json(&desk, &format!("heap dump old.img --json --unit {}", log["unit"]));
+    assert_eq!((&unit["unit"], &unit["entries"]), (&log["unit"], &log["entries"]));
+    let whole = json(&desk, "heap dump log.img --json");
+    assert_eq!((whole["units"].as_array().unwrap().len(), whole["units"][1]["unit"].as_u64()), (16, Some(1)));
+    let unit = json(&desk, &format!("heap dump log.img --json --unit {}", whole["log_unit"]));
+    assert_eq!(unit["records"], whole["records"]);
+    assert!(unit["records"][0]["bytes"].is_string(), "{unit}");
+    assert_eq!(json(&desk, "log dump readings.img --json")["units"].as_array().unwrap().len(), 16);
+    assert_eq!(json(&desk, "log dump readings.img --json --unit 1")["bytes"], 4096);
+}
+
+#[test]
+fn reports_of_files_and_programs_are_json() {
+    let desk = Desk::of(NORN);
+    desk.succeed("heap create heap.img --part test-16x4096");
+    desk.succeed("image export heap.img heap.bin");
+    let shown = json(&desk, "image show heap.img --json");
+    assert_eq!((shown["part"].as_str(), shown["erase_units"].as_u64()), (Some("test-16x4096"), Some(16)));
+    let content = &shown["contents"][0];
+    assert_eq!((content["end"].as_u64(), content["format"]["kind"].as_str()), (Some(16), Some("heap")), "{shown}");
+    assert_eq!(json(&desk, "image show heap.bin --json")["contents"], shown["contents"]);
+    desk.write("one.bin", vec![1; 5_000]);
+    desk.write("two.bin", vec![2; 7_000]);
+    desk.succeed("code create part.img --part nandtest-32x16x512");
+    assert_eq!(json(&desk, "image show part.img --json")["contents"].as_array().unwrap().len(), 0);
+    desk.succeed("code install part.img one.bin --program-version 1.0.0");
+    let status = json(&desk, "code status part.img --json");
+    assert_eq!((status["running"].as_str(), &status["trial_boots_left"]), (Some("A"), &Value::Null));
+    assert_eq!(status["rooms"][1]["failure"], "no program");
+    desk.succeed("code update part.img two.bin --program-version 1.1.0 --boots 2");
+    let status = json(&desk, "code status part.img --json");
+    assert_eq!((status["running"].as_str(), status["trial_boots_left"].as_u64()), (Some("B"), Some(2)));
+    let program = &status["rooms"][1]["program"];
+    assert_eq!((program["version"].as_str(), program["bytes"].as_u64()), (Some("1.1.0"), Some(7_000)), "{status}");
 }
 
 #[test]
@@ -75,6 +137,9 @@ fn what_was_done_is_not_told_quietly() {
         "log check log.img",
         "nbd create disk.img --part nandtest-32x16x512",
         "nbd check disk.img",
+        "code create part.img --part nandtest-32x16x512",
+        "code install part.img readings.csv --program-version 1.0.0",
+        "code boot part.img",
     ] {
         assert_eq!(desk.succeed(&format!("{words} --quiet")), "", "{words}");
     }
@@ -119,4 +184,18 @@ fn a_command_that_takes_its_time_says_so() {
     let output = String::from_utf8(appending.wait_with_output().unwrap().stdout).unwrap();
     let (waiting, done) = output.split_once("new           1").unwrap_or_else(|| panic!("{output:?}"));
     assert!(waiting.contains("norn log: a.img") && !done.contains("norn log"), "{output:?}");
+}
+
+/// Each cut is followed by a check of the whole log, so that this takes some seconds.
+#[test]
+fn a_command_that_knows_how_much_there_is_to_do_says_so() {
+    let desk = Desk::of(NORN);
+    desk.succeed("log create a.img --part w25q80");
+    let readings: String = (0..20_000).map(|second| format!("{second},1\n")).collect();
+    desk.write("readings.csv", readings);
+    let mut command = Command::new("python3");
+    command.args(["-c", ON_A_TERMINAL, NORN]).args("log append a.img readings.csv --cut-power 7".split(' '));
+    let output = command.current_dir(desk.path("")).stdin(Stdio::null()).output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    assert!(output.contains("] ") && output.contains(" of 20000, "), "{output:?}");
 }

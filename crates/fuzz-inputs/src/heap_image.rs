@@ -35,7 +35,7 @@ impl Listener for Deaf {
 pub struct Choices<'a>(pub &'a [u8]);
 
 impl Choices<'_> {
-    fn byte(&mut self) -> u8 {
+    pub(crate) fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.0.split_first() else {
             return 0;
         };
@@ -47,7 +47,7 @@ impl Choices<'_> {
         u32::from_le_bytes(std::array::from_fn(|_| self.byte()))
     }
 
-    fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
         self.word() % bound
     }
 

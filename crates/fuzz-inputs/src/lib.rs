@@ -7,9 +7,15 @@
 pub mod card_class_file;
 pub mod card_conversation;
 pub mod card_package;
+pub mod disk_image;
+pub mod eeprom_image;
 mod either_list;
+mod heap_calls;
 pub mod heap_image;
 pub mod index_image;
 pub mod index_operations;
+pub mod log_heap_image;
 pub mod nbd_conversation;
+pub mod program_image;
 pub mod remap_image;
+mod within;

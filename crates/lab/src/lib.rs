@@ -88,6 +88,7 @@ pub mod realtime_gc;
 mod report;
 mod runner;
 mod settings;
+mod shard;
 pub mod tinystore;
 pub mod write_amplification;
 
@@ -101,6 +102,7 @@ pub use presentation::{Comparison, Ours, Presentation, Published, Table, Verdict
 pub use report::write_report;
 pub use runner::{Known, Runner, Summary};
 pub use settings::{Depth, Settings};
+pub use shard::Shard;
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {

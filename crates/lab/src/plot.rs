@@ -3,6 +3,7 @@
 //! The font of the PNG is one that a crate carries, so that text is there on every machine; an SVG names `sans-serif`
 //! and leaves the choice to the viewer.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Once;
 
@@ -189,11 +190,15 @@ impl Panel {
         let x = groups.map_or_else(|| bounds(all(|point| point.0), self.x.scale, ends), |groups| (0.0, groups as f64));
         let x_scale = if groups.is_some() { Scale::Linear } else { self.x.scale };
         let (x, y) = (x.0..x.1, y.0..y.1);
+        let powers = |range: Range<f64>| {
+            let marks = marks(range.start, range.end);
+            range.log_scale().with_key_points(marks)
+        };
         match [x_scale, self.y.scale].map(|scale| scale == Scale::Log) {
             [false, false] => self.draw_on(area, x, y),
-            [false, true] => self.draw_on(area, x, y.log_scale()),
-            [true, false] => self.draw_on(area, x.log_scale(), y),
-            [true, true] => self.draw_on(area, x.log_scale(), y.log_scale()),
+            [false, true] => self.draw_on(area, x, powers(y)),
+            [true, false] => self.draw_on(area, powers(x), y),
+            [true, true] => self.draw_on(area, powers(x), powers(y)),
         }
     }
 
@@ -325,14 +330,30 @@ fn bounds(values: impl Iterator<Item = f64>, scale: Scale, ends: Ends) -> (f64, 
         Scale::Linear => (low.min(0.0), if high > 0.0 { high * 1.08 } else { 1.0 }),
         Scale::Close => (low - 0.05 * (high - low).max(1.0), high + 0.05 * (high - low).max(1.0)),
         Scale::Log if ends == Ends::Floor => (10f64.powf((low / 1.5).log10().floor()), high * 2.0),
-        Scale::Log => with_two_labels(low / 1.2, high * 1.2),
+        Scale::Log => with_three_marks(low / 1.2, high * 1.2),
     }
 }
 
-/// Widens an axis on which fewer than two powers of ten would be labelled.
-fn with_two_labels(low: f64, high: f64) -> (f64, f64) {
-    let (first, last) = (low.log10().ceil(), high.log10().floor());
-    if first < last { (low, high) } else { (low.min(10f64.powf(first - 1.0)), high.max(10f64.powf(last.max(first)))) }
+/// Widens an axis on which fewer than three values would be labelled.
+fn with_three_marks(low: f64, high: f64) -> (f64, f64) {
+    if marks(low, high).len() >= 3 { (low, high) } else { (low / 2.0, high * 2.0) }
+}
+
+/// The values that are labelled on an axis in powers of ten: the powers, with twice and five times each where there are
+/// few, and every multiple where there are very few.
+fn marks(low: f64, high: f64) -> Vec<f64> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().floor() as i32);
+    let of = |multiples: &[u32]| -> Vec<f64> {
+        let powers = (first..=last).map(|exponent| 10f64.powi(exponent));
+        let all = powers.flat_map(|power| multiples.iter().map(move |&multiple| f64::from(multiple) * power));
+        all.filter(|value| (low..=high).contains(value)).collect()
+    };
+    let [tens, fives, all] = [&[1][..], &[1, 2, 5], &[1, 2, 3, 4, 5, 6, 7, 8, 9]].map(of);
+    match (tens.len(), fives.len()) {
+        (5.., _) => tens,
+        (_, 3..) => fives,
+        _ => all,
+    }
 }
 
 fn text(error: impl std::fmt::Display) -> String {
@@ -352,9 +373,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_axis_of_powers_of_ten_has_two_labels() {
-        assert_eq!(bounds([0.25, 0.8].into_iter(), Scale::Log, Ends::Close), (0.1, 1.0));
-        assert_eq!(bounds([2.4, 6.0].into_iter(), Scale::Log, Ends::Close), (1.0, 10.0));
+    fn an_axis_of_powers_of_ten_has_three_labels_or_more() {
+        assert_eq!(marks(16.0 / 1.2, 512.0 * 1.2), [20.0, 50.0, 100.0, 200.0, 500.0]);
+        assert_eq!(marks(1.0, 1e6), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6]);
+        assert_eq!(marks(2.0, 7.2), [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        for value in [0.003, 0.25, 1.0, 3.0, 9.9, 47_000.0] {
+            for factor in [1.0, 1.5, 3.0, 30.0, 1e4, 1e9] {
+                let (low, high) = bounds([value, value * factor].into_iter(), Scale::Log, Ends::Close);
+                let count = marks(low, high).len();
+                assert!((3..=13).contains(&count) && low < value, "{count} labels from {low} to {high}");
+            }
+        }
         assert_eq!(bounds([12.0, 1200.0].into_iter(), Scale::Log, Ends::Close), (10.0, 1440.0));
         assert_eq!(bounds([5.0, 15.0].into_iter(), Scale::Log, Ends::Floor), (1.0, 30.0));
         assert_eq!(bounds([3.0].into_iter(), Scale::Linear, Ends::Close), (0.0, 3.0 * 1.08));

@@ -1,6 +1,6 @@
 //! Runs the jobs of experiments, on all cores:
 //!
-//! 1. leave out the jobs whose results are on disk;
+//! 1. leave out the jobs of other shards, and those whose results are on disk;
 //! 2. start the longest first, each core taking the next when it is done;
 //! 3. write each result to disk as soon as it is there;
 //! 4. after a failure start no more, and report it.
@@ -22,6 +22,7 @@ use crate::archive::Archive;
 use crate::error::{JobError, LabError};
 use crate::experiment::{AnyExperiment, Context};
 use crate::settings::Settings;
+use crate::shard::Shard;
 
 /// Units of the bar for one expected second.
 const TICKS_PER_SECOND: f64 = 1000.0;
@@ -60,6 +61,8 @@ pub struct Runner<'a> {
     pub settings: &'a Settings,
     /// What becomes of results that are on disk.
     pub known: Known,
+    /// Which of the jobs.
+    pub shard: Shard,
     /// Jobs at the same time.
     pub threads: NonZeroUsize,
 }
@@ -70,28 +73,29 @@ impl Runner<'_> {
     /// # Errors
     /// The first job that failed, or a file that could not be read or written.
     pub fn run(&self, experiments: &[Box<dyn AnyExperiment>]) -> Result<Summary, LabError> {
-        let (mut pending, mut found) = (Vec::new(), 0);
+        let mut jobs = Vec::new();
         for experiment in experiments {
             let about = experiment.about();
             Archive::new(self.out, &about).keep_settings(self.settings)?;
-            for job in experiment.jobs(self.settings) {
-                let archive = Archive::new(self.out, &about);
-                let kept = match self.known {
-                    Known::Kept => archive.find(&job.parameters)?,
-                    Known::MeasuredAgain => None,
-                };
-                match kept {
-                    Some(_) => found += 1,
-                    None => pending.push(Pending {
-                        experiment: experiment.as_ref(),
-                        archive,
-                        parameters: job.parameters,
-                        seconds: job.seconds,
-                    }),
-                }
+            jobs.extend(experiment.jobs(self.settings).into_iter().map(|job| Pending {
+                experiment: experiment.as_ref(),
+                archive: Archive::new(self.out, &about),
+                parameters: job.parameters,
+                seconds: job.seconds,
+            }));
+        }
+        jobs.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        let (mut pending, mut found) = (Vec::new(), 0);
+        for (_, job) in jobs.into_iter().enumerate().filter(|(place, _)| self.shard.has(*place)) {
+            let kept = match self.known {
+                Known::Kept => job.archive.find(&job.parameters)?,
+                Known::MeasuredAgain => None,
+            };
+            match kept {
+                Some(_) => found += 1,
+                None => pending.push(job),
             }
         }
-        pending.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         self.carry_out(&pending)?;
         Ok(Summary { measured: pending.len(), found })
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use norn_lab::{Basis, Known, Runner, Settings, experiments, write_report};
+use norn_lab::{Basis, Known, Runner, Settings, Shard, experiments, write_report};
 
 type Row = BTreeMap<String, String>;
 
@@ -69,7 +69,9 @@ fn every_experiment_runs_in_small() {
     let (out, settings) = (directory.path(), Settings::quick());
     let experiments = experiments();
     let threads = NonZeroUsize::new(2).unwrap();
-    let summary = Runner { out, settings: &settings, known: Known::Kept, threads }.run(&experiments).unwrap();
+    let summary = Runner { out, settings: &settings, known: Known::Kept, shard: Shard::WHOLE, threads }
+        .run(&experiments)
+        .unwrap();
     let jobs: usize = experiments.iter().map(|experiment| experiment.jobs(&settings).len()).sum();
     assert_eq!((summary.measured, summary.found), (jobs, 0));
 

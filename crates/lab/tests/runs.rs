@@ -5,7 +5,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use norn_lab::{AnyExperiment, Known, LabError, Runner, Settings, Summary, experiments_named, write_report};
+use norn_lab::{AnyExperiment, Known, LabError, Runner, Settings, Shard, Summary, experiments_named, write_report};
 
 /// An experiment whose jobs take moments.
 const SHORT: &str = "tinystore-list-length";
@@ -18,7 +18,7 @@ fn named(name: &str) -> Vec<Box<dyn AnyExperiment>> {
 
 fn run(name: &str, out: &Path, settings: &Settings) -> Result<Summary, LabError> {
     let (known, threads) = (Known::Kept, NonZeroUsize::new(2).unwrap());
-    Runner { out, settings, known, threads }.run(&named(name))
+    Runner { out, settings, known, shard: Shard::WHOLE, threads }.run(&named(name))
 }
 
 fn csv(name: &str, out: &Path) -> String {
@@ -53,9 +53,42 @@ fn an_interrupted_run_goes_on_and_gives_the_same_files() {
     assert_eq!(csv(SHORT, out), whole);
     assert_eq!(run(SHORT, out, &settings).unwrap(), Summary { measured: 0, found: jobs });
 
-    let runner = Runner { out, settings: &settings, known: Known::MeasuredAgain, threads: NonZeroUsize::MIN };
+    let runner = Runner {
+        out,
+        settings: &settings,
+        known: Known::MeasuredAgain,
+        shard: Shard::WHOLE,
+        threads: NonZeroUsize::MIN,
+    };
     assert_eq!(runner.run(&named(SHORT)).unwrap(), Summary { measured: jobs, found: 0 });
     assert_eq!(csv(SHORT, out), whole, "nothing depends on the order of jobs");
+}
+
+/// Machines that know nothing of each other, and whose results are copied into one directory.
+#[test]
+fn shares_of_a_run_are_the_whole_run() {
+    let (directory, settings) = (tempfile::tempdir().unwrap(), Settings::quick());
+    let out = |name: &str| directory.path().join(name);
+    let jobs = named(SHORT)[0].jobs(&settings).len();
+    run(SHORT, &out("whole"), &settings).unwrap();
+    let mut measured = 0;
+    for number in 1..=3 {
+        let (machine, shard) = (out(&format!("machine{number}")), format!("{number}/3").parse().unwrap());
+        let known = Known::Kept;
+        let share = Runner { out: &machine, settings: &settings, known, shard, threads: NonZeroUsize::MIN };
+        let done = share.run(&named(SHORT)).unwrap().measured;
+        assert!(done == jobs / 3 || done == jobs / 3 + 1, "{done} of {jobs} jobs in share {number}");
+        measured += done;
+        fs::create_dir_all(out("all").join(SHORT).join("jobs")).unwrap();
+        for file in job_files(SHORT, &machine) {
+            fs::copy(&file, out("all").join(file.strip_prefix(&machine).unwrap())).unwrap();
+        }
+        fs::copy(machine.join(SHORT).join("run.json"), out("all").join(SHORT).join("run.json")).unwrap();
+        // What was measured already makes no share of what is left.
+        assert_eq!(share.run(&named(SHORT)).unwrap(), Summary { measured: 0, found: done });
+    }
+    assert_eq!(measured, jobs);
+    assert_eq!(csv(SHORT, &out("all")), csv(SHORT, &out("whole")));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use norn_lab::{Known, Runner, Settings, experiments_named, write_report};
+use norn_lab::{Known, Runner, Settings, Shard, experiments_named, write_report};
 
 type Curves = BTreeMap<(String, String, u32), f64>;
 
@@ -14,7 +14,7 @@ type Curves = BTreeMap<(String, String, u32), f64>;
 fn run(name: &str, out: &Path, settings: &Settings) -> String {
     let experiments = experiments_named(&[name.to_owned()]).unwrap();
     let threads = NonZeroUsize::new(2).unwrap();
-    Runner { out, settings, known: Known::Kept, threads }.run(&experiments).unwrap();
+    Runner { out, settings, known: Known::Kept, shard: Shard::WHOLE, threads }.run(&experiments).unwrap();
     write_report(&experiments, out, out).unwrap()
 }
 
@@ -92,7 +92,13 @@ fn a_recorded_trace_is_compared_and_what_is_none_is_named() {
 
     fs::write(&trace, "1 0 100 16 2\n").unwrap();
     let experiments = experiments_named(&["amplification-shapes".to_owned()]).unwrap();
-    let runner = Runner { out: directory.path(), settings: &settings, known: Known::Kept, threads: NonZeroUsize::MIN };
+    let runner = Runner {
+        out: directory.path(),
+        settings: &settings,
+        known: Known::Kept,
+        shard: Shard::WHOLE,
+        threads: NonZeroUsize::MIN,
+    };
     let error = runner.run(&experiments).unwrap_err().to_string();
     assert!(error.contains("few.trace") && error.contains("line 1 has type 2"), "{error}");
 }

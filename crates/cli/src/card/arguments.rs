@@ -10,6 +10,8 @@ use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 
 use norn_heap_image::part_by_name;
 
+use crate::look::FormArgument;
+
 /// The commands on a card.
 #[derive(Debug, Subcommand)]
 pub enum CardCommand {
@@ -27,7 +29,7 @@ pub enum CardCommand {
     /// Delete an applet, or a package none of whose applets is there.
     Delete(DeleteArguments),
     /// List packages and applets.
-    Ls(CardArgument),
+    Ls(CardLook),
     /// Send commands, and print the answers. The card's power comes first and goes last.
     ///
     /// Where the power is cut, the card is reset, and the next command follows.
@@ -41,9 +43,9 @@ pub enum CardCommand {
     /// Put the card into a reader of pcscd's, or let a reader come to it, until a signal says to stop.
     Serve(ServeArguments),
     /// Show packages, applets, objects, and what the card takes of flash and RAM.
-    Show(CardArgument),
+    Show(CardLook),
     /// Check every invariant of the card's heap. Exit code 1 if one is violated.
-    Check(CardArgument),
+    Check(CardLook),
 }
 
 impl CardCommand {
@@ -53,21 +55,24 @@ impl CardCommand {
             CardCommand::New(NewArguments { card, .. })
             | CardCommand::Install(InstallArguments { card, .. })
             | CardCommand::Delete(DeleteArguments { card, .. })
-            | CardCommand::Ls(CardArgument { card })
+            | CardCommand::Ls(CardLook { card, .. })
             | CardCommand::Apdu(ApduArguments { commands: Commands { card, .. }, .. })
             | CardCommand::Trace(TraceArguments { commands: Commands { card, .. }, .. })
             | CardCommand::Serve(ServeArguments { card, .. })
-            | CardCommand::Show(CardArgument { card })
-            | CardCommand::Check(CardArgument { card }) => card,
+            | CardCommand::Show(CardLook { card, .. })
+            | CardCommand::Check(CardLook { card, .. }) => card,
         }
     }
 }
 
-/// A card.
+/// A card that is looked at, and how the report is printed.
 #[derive(Debug, Args)]
-pub struct CardArgument {
+pub struct CardLook {
     /// Directory of the card.
     pub card: PathBuf,
+    /// The form.
+    #[command(flatten)]
+    pub form: FormArgument,
 }
 
 /// A card to be made.

@@ -9,13 +9,14 @@ use std::cmp::Reverse;
 use std::fmt::{self, Display};
 use std::path::Path;
 
-use norn_card_image::{CardFailure, CardImage, Installed, Report, Wanted};
+use norn_card_image::{CardFailure, CardImage, Installed, Listed, Report as Held, Wanted};
 use norn_card_linker::Aid;
-use norn_flash_sim::Counters;
+use norn_flash_sim::{Counters, NorSim, WearSummary};
+use serde_json::{Value, json};
 
+use crate::report::Report;
 use crate::table::{Side, table, text};
 use arguments::{DeleteArguments, InstallArguments, NewArguments};
-use norn_flash_sim::WearSummary;
 pub use script::{Sent, send, trace};
 pub use serve::serve;
 
@@ -97,11 +98,26 @@ pub fn delete(arguments: &DeleteArguments) -> Result<String, CardFailure> {
 ///
 /// # Errors
 /// When the card cannot be opened.
-pub fn list(card: &Path) -> Result<String, CardFailure> {
-    Ok(listing(&CardImage::open_copy(card)?.report()?))
+pub fn list(card: &Path) -> Result<Report, CardFailure> {
+    let held = CardImage::open_copy(card)?.report()?;
+    let mut report = Report::default();
+    report_packages(&held, &mut report);
+    Ok(report)
 }
 
-fn listing(report: &Report) -> String {
+fn report_packages(held: &Held, report: &mut Report) {
+    report.text(listing(held)).datum("packages", held.packages.iter().map(package_value).collect::<Vec<_>>());
+    let instances = held.instances.iter();
+    let instances = instances.map(|(aid, of)| json!({ "aid": aid.to_string(), "package": of.to_string() }));
+    report.datum("instances", instances.collect::<Vec<_>>()).datum("lost_packages", held.lost_packages.clone());
+}
+
+fn package_value((aid, version, bytes, applets): &Listed) -> Value {
+    let applets: Vec<String> = applets.iter().map(Aid::to_string).collect();
+    json!({ "aid": aid.to_string(), "version": version.to_string(), "bytes": bytes, "applets": applets })
+}
+
+fn listing(report: &Held) -> String {
     let columns = [
         ("Package", Side::Left),
         ("Version", Side::Left),
@@ -137,32 +153,50 @@ fn by_class(objects: &[(String, usize)]) -> String {
 ///
 /// # Errors
 /// When the card cannot be opened.
-pub fn show(path: &Path) -> Result<String, CardFailure> {
+pub fn show(path: &Path) -> Result<Report, CardFailure> {
     let mut card = CardImage::open_copy(path)?;
-    let report = card.report()?;
-    let part = card.part().sim();
-    let counters: Counters = part.counters();
-    let (flash, free) = report.flash;
-    let (ram, transient) = report.ram;
-    let objects: usize = report.objects.iter().map(|(_, count)| count).sum();
-    let packages: u32 = report.packages.iter().map(|(_, _, bytes, _)| bytes).sum();
-    let (room, rooms, nand) = report.nand;
-    let pager = report.pager_ram;
-    Ok(format!(
-        "{}\nobjects    {objects} on flash\n{}flash      {flash} bytes ({}), {free} of them ready for objects\npackages   {packages} \
-         bytes of {rooms} packages of up to {room}\nRAM        {ram} bytes of the virtual machine, {transient} of them for \
-         transient arrays; {pager} of the pager; the heap beside them\nNAND       {nand}\nerases     {}\npart       {counters}\n",
-        listing(&report),
-        by_class(&report.objects),
-        part.spec().name,
-        WearSummary::of(part.erase_counts()),
-    ))
+    let held = card.report()?;
+    let mut report = Report::new(11);
+    report_packages(&held, &mut report);
+    report_objects(&held, &mut report);
+    report_memory(&held, &card.part().sim(), &mut report);
+    Ok(report)
 }
 
-/// What is wrong with a card.
+fn report_objects(held: &Held, report: &mut Report) {
+    let objects: usize = held.objects.iter().map(|(_, count)| count).sum();
+    report.measure("objects", objects as u64, " on flash").text(by_class(&held.objects));
+    let classes = held.objects.iter().map(|(class, count)| json!({ "class": class, "objects": count }));
+    report.datum("classes", classes.collect::<Vec<_>>());
+}
+
+fn report_memory(held: &Held, part: &NorSim, report: &mut Report) {
+    let (flash, free) = held.flash;
+    let (ram, transient) = held.ram;
+    let packages: u32 = held.packages.iter().map(|(_, _, bytes, _)| bytes).sum();
+    let (room, rooms, nand) = held.nand;
+    let (pager, name) = (held.pager_ram, &*part.spec().name);
+    report.text(format!("flash      {flash} bytes ({name}), {free} of them ready for objects\n"));
+    report.datum("part", name).datum("flash_bytes", flash).datum("flash_bytes_ready", free);
+    report.text(format!("packages   {packages} bytes of {rooms} packages of up to {room}\n"));
+    report.datum("packages_bytes", packages).datum("packages_max", rooms).datum("package_bytes_max", room);
+    report.text(format!(
+        "RAM        {ram} bytes of the virtual machine, {transient} of them for transient arrays; {pager} of the pager; \
+         the heap beside them\n"
+    ));
+    report.datum("ram_bytes", ram).datum("ram_bytes_transient", transient).datum("ram_bytes_pager", pager);
+    let counters: Counters = part.counters();
+    report.value("NAND", nand).value("erases", WearSummary::of(part.erase_counts())).value("NOR", counters);
+}
+
+/// What is wrong with a card: a report, and how many violations are in it.
 ///
 /// # Errors
 /// When the card cannot be opened.
-pub fn check(path: &Path) -> Result<Vec<String>, CardFailure> {
-    CardImage::open_copy(path)?.check()
+pub fn check(path: &Path) -> Result<(Report, usize), CardFailure> {
+    let violations = CardImage::open_copy(path)?.check()?;
+    let lines: String = violations.iter().map(|violation| format!("{violation}\n")).collect();
+    let (count, mut report) = (violations.len(), Report::default());
+    report.text(format!("{lines}violations: {count}\n")).datum("violations", violations);
+    Ok((report, count))
 }

@@ -18,10 +18,12 @@ use norn_embedded::recognise_nand;
 use norn_flash::{Block, Nand, NandPart, TenantKind};
 use norn_flash_sim::{NandSim, NandSimError, NandSpec};
 use norn_nand_ftl::recognition_bytes;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::new_file::NewFile;
 use crate::opening::Source;
+use crate::report::Report;
 use failure::{CodeFailure, in_room};
 
 /// Bytes of a cache page.
@@ -278,6 +280,40 @@ impl Status {
         };
         format!("{room}: {text}{mark}")
     }
+}
+
+impl Status {
+    /// For people and programs.
+    pub fn report(&self) -> Report {
+        let mut report = Report::default();
+        let trial_boots_left = match self.state.standing {
+            Standing::Confirmed => None,
+            Standing::Trial { boots_left } => Some(boots_left),
+        };
+        report.text(self.to_string()).datum("part", &*self.part).datum("room_blocks", self.room_blocks);
+        report.datum("running", letter(self.state.running)).datum("trial_boots_left", trial_boots_left);
+        report.datum("rooms", vec![room_value(RoomName::A, &self.a), room_value(RoomName::B, &self.b)]);
+        report
+    }
+}
+
+fn letter(room: RoomName) -> &'static str {
+    match room {
+        RoomName::A => "A",
+        RoomName::B => "B",
+    }
+}
+
+fn room_value(room: RoomName, program: &RoomContent<NandSimError>) -> Value {
+    let (program, failure) = match program {
+        Ok(Header { image, version, check, .. }) => {
+            let check = check.map(|check| format!("{check:#010x}"));
+            let bytes = image.size_bytes();
+            (Some(json!({ "version": version.to_string(), "bytes": bytes, "crc32c": check })), None)
+        }
+        Err(error) => (None, Some(in_room(error))),
+    };
+    json!({ "room": letter(room), "program": program, "failure": failure })
 }
 
 impl Display for Status {

@@ -81,7 +81,7 @@ impl HeapCommand {
 /// What to create.
 #[derive(Args, Debug)]
 pub struct CreateArguments {
-    /// Image file to make; there must be none of this name.
+    /// Image file to make; it must not exist.
     pub image: PathBuf,
     /// Simulated part that the image is of; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = part_by_name)]
@@ -217,7 +217,7 @@ pub struct HeapExportArguments {
     /// The image.
     #[command(flatten)]
     pub source: Source,
-    /// File to make; there must be none of this name. Standard output if left out.
+    /// File to make; it must not exist. Standard output if left out.
     pub file: Option<PathBuf>,
     /// JSON file whose classes give names and types to fields.
     #[arg(long, value_name = "FILE")]
@@ -239,7 +239,7 @@ pub struct HeapImportArguments {
 pub struct ConvertArguments {
     /// Image file of a heap, which is left as it is.
     pub old: PathBuf,
-    /// Image file to make; there must be none of this name.
+    /// Image file to make; it must not exist.
     pub new: PathBuf,
     /// Simulated part of the new image; that of the old one if left out.
     #[arg(long, value_name = "NAME", value_parser = part_by_name)]

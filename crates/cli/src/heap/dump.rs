@@ -9,15 +9,17 @@ use std::path::Path;
 use norn_flash_sim::{NorSim, SimError};
 use norn_heap_image::{Engine, HeapFailure, ImageHeap, is_remapped, mount};
 use norn_nor_store::format::{FORMAT_VERSION, HEADER_BYTES};
+use serde_json::json;
 
 use crate::error::Error;
 pub use crate::heap::extent::Extent;
 use crate::heap::log_units::{self, Live};
 use crate::heap::raw_unit::{Purpose, RawUnit, Sectors};
-use crate::heap::remap_dump::{self, homes_text, remap_of, virtual_part};
-use crate::heap::unit_detail::{log_table, unit_text};
+use crate::heap::remap_dump::{self, homes, remap_of, virtual_part};
+use crate::heap::unit_detail::{log_table, unit};
 use crate::opening::Source;
-use crate::table::{Side, table, text};
+use crate::report::{Report, rows};
+use crate::table::{Rows, Side, table, text};
 
 /// What is done before a look at the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +30,11 @@ pub enum Before {
     Nothing,
 }
 
-/// The image's units and log as text, or one unit.
+/// The image's units and log, or one unit, for people and programs.
 ///
 /// # Errors
 /// When the image cannot be opened, has no such unit, or the heap in it cannot be mounted.
-pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<String, Error> {
+pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<Report, Error> {
     let (image, mut device) = (&*source.image, source.read_nor()?);
     let failed = |failure: HeapFailure| failure.in_image(image);
     let is_remapped = is_remapped(&mut device).unwrap_or_default();
@@ -41,8 +43,8 @@ pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<String, E
     }
     if before == Before::Nothing && is_remapped {
         return Ok(match extent {
-            Extent::Units => remap_dump::headers_text(&device, 0..device.spec().part.unit_count),
-            Extent::Unit(unit) => remap_dump::headers_text(&device, unit.0..unit.0 + 1),
+            Extent::Units => remap_dump::headers(&device, 0..device.spec().part.unit_count),
+            Extent::Unit(unit) => remap_dump::headers(&device, unit.0..unit.0 + 1),
         });
     }
     if before == Before::Mount {
@@ -54,7 +56,9 @@ pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<String, E
         if let Some(remap) = remap_of(heap.device_mut()) {
             let virtual_part = virtual_part(remap).map_err(failed)?;
             expect_units(&virtual_part, image, extent)?;
-            return Ok(dump_cells(&virtual_part, extent, live.as_ref()) + &homes_text(remap));
+            let mut report = dump_cells(&virtual_part, extent, live.as_ref());
+            report.append(homes(remap));
+            return Ok(report);
         }
         drop(heap);
         return Ok(dump_cells(&device, extent, live.as_ref()));
@@ -72,11 +76,11 @@ fn engine_of(device: &mut NorSim) -> Engine {
 }
 
 /// `live` is of a log-structured heap; without it the cells are taken for those of TinyStore's structure.
-fn dump_cells(device: &NorSim, extent: Extent, live: Option<&Live>) -> String {
+fn dump_cells(device: &NorSim, extent: Extent, live: Option<&Live>) -> Report {
     match (extent, live) {
         (_, Some(live)) => log_units::dump(device, extent, live),
-        (Extent::Units, None) => format!("{}{}{}", units_text(device), newer_text(device), log_text(device)),
-        (Extent::Unit(unit), None) => unit_text(&RawUnit::new(device, unit)),
+        (Extent::Units, None) => units_and_logs(device),
+        (Extent::Unit(number), None) => unit(&RawUnit::new(device, number)),
     }
 }
 
@@ -95,7 +99,14 @@ fn expect_units(device: &NorSim, image: &Path, extent: Extent) -> Result<(), Err
     }
 }
 
-fn units_text(device: &NorSim) -> String {
+fn units_and_logs(device: &NorSim) -> Report {
+    let mut report = Report::default();
+    report.table("units", units(device), "").text(newer_text(device));
+    report_logs(device, &mut report);
+    report
+}
+
+fn units(device: &NorSim) -> Rows {
     let mut units = table([
         ("Unit", Side::Right),
         ("Address", Side::Right),
@@ -111,7 +122,7 @@ fn units_text(device: &NorSim) -> String {
     for (raw, erases) in RawUnit::all(device).zip(device.erase_counts()) {
         units.add_row(row(&raw, erases));
     }
-    text(&units)
+    units
 }
 
 /// A unit's row; the cells of what it does not have are empty.
@@ -157,12 +168,17 @@ fn newer_text(device: &NorSim) -> String {
 }
 
 /// The entries of each log unit; after a mount there is one, the newest.
-fn log_text(device: &NorSim) -> String {
+fn report_logs(device: &NorSim, report: &mut Report) {
     let log_units = RawUnit::all(device).filter_map(|raw| match raw.purpose() {
         Purpose::Log(sequence) => Some((sequence, raw)),
         _ => None,
     });
-    let texts = log_units
-        .map(|(sequence, raw)| format!("\nLog in {}, sequence number {sequence}\n{}", raw.unit(), log_table(&raw)));
-    texts.collect()
+    let mut logs = Vec::new();
+    for (sequence, raw) in log_units {
+        let entries = log_table(&raw);
+        let shown = if entries.is_empty() { "No entries.\n".to_owned() } else { text(&entries) };
+        report.text(format!("\nLog in {}, sequence number {sequence}\n{shown}", raw.unit()));
+        logs.push(json!({ "unit": raw.unit().0, "sequence": sequence, "entries": rows(&entries) }));
+    }
+    report.datum("logs", logs);
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use comfy_table::Table;
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::NorSim;
 use norn_heap::{Info, Kind, ObjectHeap, Ref};
@@ -13,7 +12,7 @@ use crate::error::Error;
 use crate::opening::Source;
 use crate::part_text::report_part;
 use crate::report::Report;
-use crate::table::{Side, table};
+use crate::table::{Rows, Side, table};
 
 /// What the first column is.
 const REFERENCES: &str = "A reference is #SLOT.GENERATION.\n";
@@ -59,7 +58,7 @@ fn list(device: &mut NorSim, values: Values) -> Result<Report, HeapFailure> {
     Ok(report)
 }
 
-fn roots(heap: &mut ImageHeap<'_>) -> Result<Table, HeapFailure> {
+fn roots(heap: &mut ImageHeap<'_>) -> Result<Rows, HeapFailure> {
     let mut roots = table([("Root", Side::Left), ("Reference", Side::Left)]);
     heap.visit_roots(|name, reference| {
         roots.add_row([name.escape_ascii().to_string(), reference.to_string()]);
@@ -68,7 +67,7 @@ fn roots(heap: &mut ImageHeap<'_>) -> Result<Table, HeapFailure> {
 }
 
 /// The objects, and what is in them if that is listed.
-fn objects(heap: &mut ImageHeap<'_>, values: Values) -> Result<(Table, String), HeapFailure> {
+fn objects(heap: &mut ImageHeap<'_>, values: Values) -> Result<(Rows, String), HeapFailure> {
     let mut objects = table([
         ("Reference", Side::Left),
         ("Kind", Side::Left),

@@ -12,7 +12,8 @@ use norn_log_heap::inspection::{LogPlace, decode_header, decode_unit_head};
 
 use crate::heap::entry_text::bytes_text;
 use crate::heap::extent::Extent;
-use crate::table::{Side, table, text};
+use crate::report::Report;
+use crate::table::{Rows, Side, table};
 
 /// What of a heap is live, as far as that is known.
 #[derive(Default)]
@@ -76,22 +77,28 @@ impl Unit<'_> {
 }
 
 /// The units as a table and the newest log, or one unit in full.
-pub fn dump(device: &NorSim, extent: Extent, live: &Live) -> String {
+pub fn dump(device: &NorSim, extent: Extent, live: &Live) -> Report {
+    let mut report = Report::new(12);
     let geometry = match Geometry::of(&device.spec().part) {
         Ok(geometry) => geometry,
-        Err(why) => return format!("No log-structured heap can be on this part: {why}.\n"),
+        Err(why) => {
+            report.text(format!("No log-structured heap can be on this part: {why}.\n"));
+            return report;
+        }
     };
     let unit = |unit| Unit { device, unit, geometry };
     match extent {
-        Extent::Unit(number) => unit_text(&unit(number), live),
+        Extent::Unit(number) => report_unit(&unit(number), live, &mut report),
         Extent::Units => {
             let units: Vec<Unit<'_>> = (0..geometry.unit_count).map(|number| unit(EraseUnit(number))).collect();
-            format!("{}{}", units_text(&units, live), newest_log_text(&units))
+            report.table("units", units_table(&units, live), "");
+            report_newest_log(&units, &mut report);
         }
     }
+    report
 }
 
-fn units_text(units: &[Unit<'_>], live: &Live) -> String {
+fn units_table(units: &[Unit<'_>], live: &Live) -> Rows {
     let mut rows = table([
         ("Unit", Side::Right),
         ("Address", Side::Right),
@@ -117,7 +124,7 @@ fn units_text(units: &[Unit<'_>], live: &Live) -> String {
         }
         rows.add_row(row);
     }
-    text(&rows)
+    rows
 }
 
 fn role_name(stream: Stream) -> &'static str {
@@ -130,17 +137,19 @@ fn role_name(stream: Stream) -> &'static str {
 }
 
 /// The records of the log that was begun last. Whether it is complete, its `End` says.
-fn newest_log_text(units: &[Unit<'_>]) -> String {
+fn report_newest_log(units: &[Unit<'_>], report: &mut Report) {
     let logs = units.iter().filter_map(|unit| Some((unit.head().filter(|head| head.stream == Stream::Log)?, unit)));
     match logs.max_by_key(|(head, _)| head.sequence) {
         Some((head, unit)) => {
-            format!("\nLog in {}, sequence number {}\n{}", unit.unit, head.sequence, records_text(unit))
+            report.text(format!("\nLog in {}, sequence number {}\n", unit.unit, head.sequence));
+            report.datum("log_unit", unit.unit.0).datum("log_sequence", head.sequence);
+            report.table("records", records(unit), "No records.")
         }
-        None => "\nNo unit has the head of a log.\n".to_owned(),
-    }
+        None => report.text("\nNo unit has the head of a log.\n"),
+    };
 }
 
-fn unit_text(unit: &Unit<'_>, live: &Live) -> String {
+fn report_unit(unit: &Unit<'_>, live: &Live, report: &mut Report) {
     let cells = unit.cells();
     let (size, start, granule) = (cells.len(), unit.start(), unit.geometry.granule_bytes);
     let head = unit.head();
@@ -149,19 +158,18 @@ fn unit_text(unit: &Unit<'_>, live: &Live) -> String {
         format!("{role}, sequence number {}, erase count {}", head.sequence, head.erases)
     });
     let bytes = bytes_text(&cells[..cells.len().min(24)]);
-    let body = match head.map(|head| head.stream) {
-        Some(Stream::Log) => records_text(unit),
-        Some(_) => sectors_text(unit, live),
-        None => "Without a head nothing in it counts.\n".to_owned(),
+    let remark = format!(", {size} bytes at {start}, granules of {granule} bytes");
+    report.measure("unit", unit.unit.0.into(), remark).datum("address", start.to_string());
+    report.datum("bytes", size).datum("granule_bytes", granule);
+    report.value("head", says).text(format!("            {bytes}\n\n")).datum("head_bytes", bytes);
+    match head.map(|head| head.stream) {
+        Some(Stream::Log) => report.table("records", records(unit), "No records."),
+        Some(_) => report.table("sectors", sectors_table(unit, live), "No sectors."),
+        None => report.text("Without a head nothing in it counts.\n"),
     };
-    format!(
-        "unit        {}, {size} bytes at {start}, granules of {granule} bytes\nhead        {says}\n            {bytes}\n\n\
-         {body}",
-        unit.unit.0
-    )
 }
 
-fn records_text(unit: &Unit<'_>) -> String {
+fn records(unit: &Unit<'_>) -> Rows {
     let mut places =
         table([("Place", Side::Right), ("Address", Side::Right), ("Bytes", Side::Left), ("Record", Side::Left)]);
     let (granule, head) = (unit.geometry.granule_bytes as usize, unit.geometry.head() as usize);
@@ -174,10 +182,10 @@ fn records_text(unit: &Unit<'_>) -> String {
         let address = unit.start().offset((number * granule) as u32);
         places.add_row([(number - head).to_string(), address.to_string(), bytes_text(bytes), says]);
     }
-    if places.is_empty() { "No records.\n".to_owned() } else { text(&places) }
+    places
 }
 
-fn sectors_text(unit: &Unit<'_>, live: &Live) -> String {
+fn sectors_table(unit: &Unit<'_>, live: &Live) -> Rows {
     let mut rows = table([
         ("Sector", Side::Right),
         ("Holds", Side::Left),
@@ -201,7 +209,7 @@ fn sectors_text(unit: &Unit<'_>, live: &Live) -> String {
             state.to_owned(),
         ]);
     }
-    if rows.is_empty() { "No sectors.\n".to_owned() } else { text(&rows) }
+    rows
 }
 
 fn owner_text(header: &Header) -> String {

@@ -7,7 +7,8 @@ use norn_flash_sim::{NorSim, PartSpec};
 use norn_heap_image::{HeapFailure, Part, Remapped};
 use norn_nor_remap::format::{HEADER_BYTES, Header, Role, STATE_BYTES, STATE_PLACES, State};
 
-use crate::table::{Side, table, text};
+use crate::report::Report;
+use crate::table::{Side, table};
 
 /// The virtual part as a simulated part with the same cells.
 ///
@@ -25,7 +26,7 @@ pub fn virtual_part(remap: &mut Remapped<'_>) -> Result<NorSim, HeapFailure> {
 }
 
 /// Where each virtual unit is.
-pub fn homes_text(remap: &Remapped<'_>) -> String {
+pub fn homes(remap: &Remapped<'_>) -> Report {
     let mut homes = table([
         ("Virtual unit", Side::Right),
         ("Physical unit", Side::Right),
@@ -40,12 +41,14 @@ pub fn homes_text(remap: &Remapped<'_>) -> String {
         let cells = [u32::from(unit.0), u32::from(home), erases[usize::from(home)], used, most];
         homes.add_row(cells.map(|number| number.to_string()));
     }
-    format!("\n{}", text(&homes))
+    let mut report = Report::default();
+    report.text("\n").table("homes", homes, "");
+    report
 }
 
 /// What the header of each of these physical units says, and the states of the spare after it, of which those in the
 /// unit with the highest generation count.
-pub fn headers_text(device: &NorSim, numbers: Range<u16>) -> String {
+pub fn headers(device: &NorSim, numbers: Range<u16>) -> Report {
     let mut units = table([
         ("Unit", Side::Right),
         ("Role", Side::Left),
@@ -71,7 +74,9 @@ pub fn headers_text(device: &NorSim, numbers: Range<u16>) -> String {
         let (generation, count) = (header.generation.to_string(), header.erase_count.to_string());
         units.add_row([number.to_string(), role, generation, erases.to_string(), count, spare]);
     }
-    text(&units)
+    let mut report = Report::default();
+    report.table("units", units, "");
+    report
 }
 
 /// The states after a unit's header, in words.

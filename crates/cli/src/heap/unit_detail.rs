@@ -2,14 +2,19 @@
 
 use crate::heap::entry_text::{bytes_text, entry_text, identity_text, kind_name};
 use crate::heap::raw_unit::{DescriptorPlace, DescriptorSays, Purpose, RawSector, RawUnit, SectorState};
-use crate::table::{Side, table, text};
+use crate::report::Report;
+use crate::table::{Rows, Side, table};
 
-/// The unit as text.
-pub fn unit_text(raw: &RawUnit<'_>) -> String {
-    format!("{}\n{}", header_text(raw), body_text(raw))
+/// The unit, for people and programs.
+pub fn unit(raw: &RawUnit<'_>) -> Report {
+    let mut report = Report::new(12);
+    report_header(raw, &mut report);
+    report.text("\n");
+    report_body(raw, &mut report);
+    report
 }
 
-fn header_text(raw: &RawUnit<'_>) -> String {
+fn report_header(raw: &RawUnit<'_>, report: &mut Report) {
     let identity = raw.identity().map_or("none whole".to_owned(), |identity| identity_text(&identity));
     let assignment = match (raw.purpose(), raw.assignment()) {
         (Purpose::Free, _) => "erased: a free unit, or the target of a move that is not complete".to_owned(),
@@ -19,24 +24,25 @@ fn header_text(raw: &RawUnit<'_>) -> String {
     let (number, start, size) = (raw.unit().0, raw.start(), raw.size_bytes());
     let identity_bytes = bytes_text(&raw.identity_bytes());
     let assignment_bytes = bytes_text(&raw.assignment_bytes());
-    format!(
-        "unit        {number}, {size} bytes at {start}\nidentity    {identity}\n            {identity_bytes}\n\
-         assignment  {assignment}\n            {assignment_bytes}\n"
-    )
+    report.measure("unit", number.into(), format!(", {size} bytes at {start}"));
+    report.datum("address", start.to_string()).datum("bytes", size);
+    report.value("identity", identity).text(format!("            {identity_bytes}\n"));
+    report.value("assignment", assignment).text(format!("            {assignment_bytes}\n"));
+    report.datum("identity_bytes", identity_bytes).datum("assignment_bytes", assignment_bytes);
 }
 
-fn body_text(raw: &RawUnit<'_>) -> String {
+fn report_body(raw: &RawUnit<'_>, report: &mut Report) {
     match (raw.purpose(), raw.first_programmed()) {
-        (Purpose::Log(_), _) => log_table(raw),
-        (Purpose::Data(_), _) => descriptor_table(raw),
-        (Purpose::Scratch, _) => "The body holds scratch bits.\n".to_owned(),
-        (_, None) => "The body is erased.\n".to_owned(),
-        (_, Some(address)) => format!("The body is not erased from {address} on.\n"),
-    }
+        (Purpose::Log(_), _) => report.table("entries", log_table(raw), "No entries."),
+        (Purpose::Data(_), _) => report.table("descriptors", descriptor_table(raw), "No descriptors."),
+        (Purpose::Scratch, _) => report.text("The body holds scratch bits.\n"),
+        (_, None) => report.text("The body is erased.\n"),
+        (_, Some(address)) => report.text(format!("The body is not erased from {address} on.\n")),
+    };
 }
 
 /// Every place of a log unit up to the log's end, with its bytes.
-pub fn log_table(raw: &RawUnit<'_>) -> String {
+pub fn log_table(raw: &RawUnit<'_>) -> Rows {
     let mut places =
         table([("Place", Side::Right), ("Address", Side::Right), ("Bytes", Side::Left), ("Entry", Side::Left)]);
     for (number, place) in raw.log().enumerate() {
@@ -44,10 +50,10 @@ pub fn log_table(raw: &RawUnit<'_>) -> String {
         let says = place.entry.map_or(nothing.to_owned(), |entry| entry_text(&entry));
         places.add_row([number.to_string(), place.address.to_string(), bytes_text(&place.bytes), says]);
     }
-    if places.is_empty() { "No entries.\n".to_owned() } else { text(&places) }
+    places
 }
 
-fn descriptor_table(raw: &RawUnit<'_>) -> String {
+fn descriptor_table(raw: &RawUnit<'_>) -> Rows {
     let mut descriptors = table([
         ("Number", Side::Right),
         ("Descriptor", Side::Right),
@@ -59,7 +65,7 @@ fn descriptor_table(raw: &RawUnit<'_>) -> String {
     for place in raw.descriptors() {
         descriptors.add_row(descriptor_row(raw, &place));
     }
-    if descriptors.is_empty() { "No descriptors.\n".to_owned() } else { text(&descriptors) }
+    descriptors
 }
 
 fn descriptor_row(raw: &RawUnit<'_>, place: &DescriptorPlace) -> [String; 6] {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use norn_flash_sim::ImageKind;
 
+use crate::look::Look;
 use crate::opening::Source;
 use crate::opening::region::address;
 
@@ -12,8 +13,8 @@ use crate::opening::region::address;
 #[derive(Debug, Subcommand)]
 pub enum ImageCommand {
     /// Say what a file holds, which part it is of, and which command opens it.
-    Show(Source),
-    /// Make an image of a simulated part of a chip's dump, so that commands that change it can open it.
+    Show(Look),
+    /// Make an image from a chip's dump, which commands can then change.
     Import(ImportArguments),
     /// Write a part's cells to a new file for a chip's programmer: .bin, .hex (Intel HEX) or .uf2.
     ///
@@ -26,7 +27,7 @@ impl ImageCommand {
     /// What it opens.
     pub fn source(&self) -> Source {
         match self {
-            ImageCommand::Show(source)
+            ImageCommand::Show(Look { source, .. })
             | ImageCommand::Import(ImportArguments { source, .. })
             | ImageCommand::Export(ImageExportArguments { source, .. }) => source.clone(),
         }
@@ -39,7 +40,7 @@ pub struct ImportArguments {
     /// The dump.
     #[command(flatten)]
     pub source: Source,
-    /// Image file to make; there must be none of this name.
+    /// Image file to make; it must not exist.
     pub new: PathBuf,
 }
 
@@ -49,7 +50,7 @@ pub struct ImageExportArguments {
     /// The image.
     #[command(flatten)]
     pub source: Source,
-    /// File to make; there must be none of this name. Its ending says what it is: .bin, .hex or .uf2.
+    /// File to make; it must not exist. Its ending says what it is: .bin, .hex or .uf2.
     pub file: PathBuf,
     /// Address of the first cell in the chip, such as 0x8078000, for .hex and .uf2.
     #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = chip_address)]

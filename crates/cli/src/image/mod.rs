@@ -12,25 +12,31 @@ use crate::error::Error;
 use crate::opening::dump::Dump;
 use crate::opening::explanation::{Contents, Opener};
 use crate::opening::{Opened, Source};
+use crate::report::Report;
 use arguments::kind_text;
 
 /// Says what a file holds.
 ///
 /// # Errors
 /// When it is neither an image nor a dump of a part that is named or detected.
-pub fn show(source: &Source) -> Result<String, Error> {
+pub fn show(source: &Source) -> Result<Report, Error> {
     let opened = source.read()?;
     let file = match ImageKind::of(&source.image) {
         Ok(Some(kind)) => kind_text(kind),
         Ok(None) | Err(_) => dump_text(source),
     };
     let part = part_text(&opened);
+    let (name, pieces, piece_bytes) = geometry(&opened);
     let contents = match opened {
         Opened::Nor(part) => Contents::of_nor(&part),
         Opened::Nand(mut part) => Contents::of_nand(&mut part),
     };
-    let holds = contents.explanation(source, Opener::Image);
-    Ok(format!("{}: {file}\npart  {part}\n{holds}\n", source.image.display()))
+    let (holds, image) = (contents.explanation(source, Opener::Image), source.image.display());
+    let mut report = Report::default();
+    report.text(format!("{image}: {file}\npart  {part}\n{holds}\n"));
+    report.datum("file", file).datum("part", name).datum("erase_units", pieces).datum("erase_unit_bytes", piece_bytes);
+    report.datum("holds", holds).datum("contents", contents.values());
+    Ok(report)
 }
 
 fn dump_text(source: &Source) -> String {
@@ -40,17 +46,21 @@ fn dump_text(source: &Source) -> String {
     format!("{}, {}", dump.form, regions.join(", "))
 }
 
-fn part_text(opened: &Opened) -> String {
+/// A part's name, how many erase units or blocks it has, and bytes of one.
+fn geometry(opened: &Opened) -> (String, u16, u32) {
     match opened {
-        Opened::Nor(part) => {
-            let geometry = part.part();
-            format!("{}, {} units of {} bytes", part.spec().name, geometry.unit_count, geometry.unit_size_bytes)
-        }
+        Opened::Nor(part) => (part.spec().name.clone(), part.part().unit_count, part.part().unit_size_bytes),
         Opened::Nand(part) => {
             let geometry = Nand::part(part);
-            format!("{}, {} blocks of {} bytes", part.spec().name, geometry.block_count, geometry.block_bytes())
+            (part.spec().name.clone(), geometry.block_count, geometry.block_bytes())
         }
     }
+}
+
+fn part_text(opened: &Opened) -> String {
+    let (name, pieces, piece_bytes) = geometry(opened);
+    let what = if matches!(opened, Opened::Nor(_)) { "units" } else { "blocks" };
+    format!("{name}, {pieces} {what} of {piece_bytes} bytes")
 }
 
 /// Makes an image of a dump.

@@ -18,6 +18,7 @@ use crate::log::failure::{LogError, LogFailure};
 use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
 use crate::log::{Log, readings, violations};
+use crate::progress;
 use norn_flash_sim::Nanoseconds;
 
 /// What to append, and to what.
@@ -111,6 +112,7 @@ pub fn append(job: &Job) -> Result<Tally, crate::error::Error> {
         tally: Tally::default(),
     };
     let (before, before_ns) = (device.counters(), device.elapsed_ns());
+    progress::count(readings.len());
     run.complete(&mut device).map_err(|failure| job.failure(failure, run.tally.cuts))?;
     run.tally.end(device.counters() - before, device.elapsed_ns() - before_ns);
     Ok(run.tally)
@@ -202,6 +204,7 @@ impl Run<'_> {
     }
 
     fn acknowledge(&mut self, reading: Reading, appended: Appended) {
+        progress::step();
         self.tally.count(appended);
         self.in_flight = None;
         self.fruitless = 0;

@@ -14,13 +14,16 @@ use crate::log::failure::LogFailure;
 use crate::log::moment::Timestamp;
 use crate::log::raw_block::{RawBlock, RawCell, Role};
 use crate::opening::Source;
-use crate::table::{Side, table, text};
+use crate::report::Report;
+use crate::table::{Rows, Side, table};
 
-/// The image's units as text, or one unit.
+const POINTERS: &str = "A pointer 0:3.17 leads on level 0 to turnstile 3, cell 17 of its blocks.\n";
+
+/// The image's units, or one unit, for people and programs.
 ///
 /// # Errors
 /// When the image cannot be opened, has no such unit, or the log in it cannot be mounted.
-pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<String, Error> {
+pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<Report, Error> {
     let (image, mut device) = (&*source.image, source.read_nor()?);
     let unit_count = device.spec().part.unit_count;
     if let Extent::Unit(unit) = extent
@@ -34,13 +37,15 @@ pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<String, E
             .and_then(|mut log| log.sleep().map_err(|error| LogFailure::Index(error).placed(log.corruption())));
         mounted.map_err(|failure| failure.in_image(image))?;
     }
-    Ok(match extent {
-        Extent::Units => units_text(&device),
-        Extent::Unit(unit) => unit_text(&RawBlock::new(&device, unit)),
-    })
+    let mut report = Report::new(10);
+    match extent {
+        Extent::Units => report.table("units", units(&device), "").text("Live, dead and free are cells.\n"),
+        Extent::Unit(unit) => report_unit(&RawBlock::new(&device, unit), &mut report),
+    };
+    Ok(report)
 }
 
-fn units_text(device: &NorSim) -> String {
+fn units(device: &NorSim) -> Rows {
     let mut units = table([
         ("Unit", Side::Right),
         ("Address", Side::Right),
@@ -57,7 +62,7 @@ fn units_text(device: &NorSim) -> String {
     for (raw, erases) in RawBlock::all(device).zip(device.erase_counts()) {
         units.add_row(row(device, &raw, erases));
     }
-    format!("{}Live, dead and free are cells.\n", text(&units))
+    units
 }
 
 /// A unit's row; the cells of what it does not have are empty.
@@ -111,7 +116,7 @@ fn successor(device: &NorSim, raw: &RawBlock<'_>) -> Option<EraseUnit> {
     RawBlock::all(device).find(|other| other.unit() != raw.unit() && holds(other)).map(|other| other.unit())
 }
 
-fn unit_text(raw: &RawBlock<'_>) -> String {
+fn report_unit<'r>(raw: &RawBlock<'_>, report: &'r mut Report) -> &'r mut Report {
     let (number, start, size) = (raw.unit().0, raw.start(), raw.size_bytes());
     let identity = raw.identity().map_or("none whole".to_owned(), |identity| identity_text(&identity));
     let role = match raw.role() {
@@ -126,8 +131,15 @@ fn unit_text(raw: &RawBlock<'_>) -> String {
             format!("in use; unit {} was moved here after {} erases of it", filling.from, filling.erase_count)
         }
     };
-    let cells = raw.identity().map_or(String::new(), |identity| cells_text(raw, &identity));
-    format!("unit      {number}, {size} bytes at {start}\nidentity  {identity}\nrole      {role}\n\n{cells}")
+    report.measure("unit", number.into(), format!(", {size} bytes at {start}"));
+    report.datum("address", start.to_string()).datum("bytes", size);
+    report.value("identity", identity).value("role", role).text("\n");
+    if let Some(identity) = raw.identity() {
+        let cells = cells(raw, &identity);
+        let footnote = if cells.is_empty() { "" } else { POINTERS };
+        report.table("cells", cells, "No cells.").text(footnote);
+    }
+    report
 }
 
 fn identity_text(identity: &Identity) -> String {
@@ -144,7 +156,7 @@ fn identity_text(identity: &Identity) -> String {
     )
 }
 
-fn cells_text(raw: &RawBlock<'_>, identity: &Identity) -> String {
+fn cells(raw: &RawBlock<'_>, identity: &Identity) -> Rows {
     let mut cells = table([
         ("Cell", Side::Right),
         ("Address", Side::Right),
@@ -160,10 +172,7 @@ fn cells_text(raw: &RawBlock<'_>, identity: &Identity) -> String {
     for cell in raw.cells() {
         cells.add_row(cell_row(&cell, identity));
     }
-    if cells.is_empty() {
-        return "No cells.\n".to_owned();
-    }
-    format!("{}A pointer 0:3.17 leads on level 0 to turnstile 3, cell 17 of its blocks.\n", text(&cells))
+    cells
 }
 
 fn cell_row(cell: &RawCell, identity: &Identity) -> [String; 10] {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::Table;
 use norn_flash::Violation;
 use norn_ordered_index::{OrderedIndex, Settings};
 use norn_sensor_log::{Reading, Seconds, Summary};
@@ -15,7 +14,7 @@ use crate::log::{Log, with_checked_log};
 use crate::opening::Source;
 use crate::part_text::report_part;
 use crate::report::Report;
-use crate::table::{Side, table};
+use crate::table::{Rows, Side, table};
 
 const DAY_SECONDS: Seconds = 86_400;
 
@@ -60,7 +59,7 @@ fn days(log: &mut Log<'_>) -> Result<BTreeMap<Seconds, Day>, LogFailure> {
     Ok(days)
 }
 
-fn days_table(days: &BTreeMap<Seconds, Day>) -> Table {
+fn days_table(days: &BTreeMap<Seconds, Day>) -> Rows {
     let mut rows = table([
         ("Day", Side::Left),
         ("Readings", Side::Right),

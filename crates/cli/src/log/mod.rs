@@ -33,7 +33,7 @@ use crate::log::milli::Milli;
 use crate::log::moment::{Moment, Timestamp};
 use crate::log::plot::Plot;
 use crate::opening::Source;
-use crate::report::Report;
+use crate::report::{Form, Report};
 use norn_flash_sim::WearSummary;
 
 /// A log on a simulated part.
@@ -131,26 +131,26 @@ fn checked_readings(source: &Source, span: &Span) -> Result<(Vec<Reading>, Vec<V
 ///
 /// # Errors
 /// When there is no reading in the span, or no log in the image.
-pub fn mean(source: &Source, span: &Span) -> Result<Answer, crate::error::Error> {
+pub fn mean(source: &Source, span: &Span, form: Form) -> Result<Answer, crate::error::Error> {
     checked_answer(source, |log| {
         let seconds = span.seconds(log)?;
         let Some(summary) = log.summary(seconds.clone())? else {
             return Err(LogFailure::NoneThere { from: Timestamp(seconds.start), to: Timestamp(seconds.end) });
         };
-        Ok(mean_text(&seconds, &summary))
+        Ok(mean_report(&seconds, &summary).shown(form))
     })
 }
 
-fn mean_text(seconds: &Range<Seconds>, summary: &Summary) -> String {
-    let lines = [
-        ("from", Timestamp(seconds.start).to_string()),
-        ("to", format!("{}, exclusive", Timestamp(seconds.end))),
-        ("readings", summary.count.to_string()),
-        ("mean", Milli(summary.mean_milli()).to_string()),
-        ("least", Milli(summary.min_milli).to_string()),
-        ("greatest", Milli(summary.max_milli).to_string()),
-    ];
-    lines.map(|(what, text)| format!("{what:<9} {text}\n")).concat()
+fn mean_report(seconds: &Range<Seconds>, summary: &Summary) -> Report {
+    let (from, to) = (Timestamp(seconds.start), Timestamp(seconds.end));
+    let mut report = Report::new(10);
+    report.value("from", from).text(format!("to        {to}, exclusive\n")).datum("to", to.to_string());
+    report.number("readings", summary.count);
+    let values = [("mean", summary.mean_milli()), ("least", summary.min_milli), ("greatest", summary.max_milli)];
+    for (what, milli) in values {
+        report.text(format!("{what:<10}{}\n", Milli(milli))).datum(what, f64::from(milli) / 1000.0);
+    }
+    report
 }
 
 /// The readings of a span as CSV, which `norn log append` takes.

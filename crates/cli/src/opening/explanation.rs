@@ -6,6 +6,7 @@ use norn_code_pager::TWO_ROOMS;
 use norn_embedded::PartContent;
 use norn_flash::{Nand, Nor, Recognised, TenantKind};
 use norn_flash_sim::{ImageError, ImageKind, NandSim, NorSim};
+use serde_json::{Value, json};
 
 use super::detection::{nand_contents, nor_contents, store_within};
 use super::dump::Dump;
@@ -82,8 +83,8 @@ pub fn explained(error: Error, source: &Source, opener: Opener) -> Error {
     Error::Refused { explanation, error: Box::new(error) }
 }
 
-const NOTHING_OPENS: &str = "no norn command opens it; `norn heap`, `log`, `nbd` and `code create` make images, and of a \
-                             chip's dump --part NAME says which part it is of";
+const NOTHING_OPENS: &str = "no norn command opens it; `norn heap`, `log`, `nbd` and `code create` make images; for \
+                             a chip's dump, --part NAME says which part it is of";
 
 /// What an image of a simulated part holds, that `opener` refused.
 fn of_image(source: &Source, opener: Opener, kind: ImageKind) -> String {
@@ -200,6 +201,14 @@ impl Contents {
         }
     }
 
+    /// What is there, for programs: ranges of units or blocks.
+    pub fn values(&self) -> Vec<Value> {
+        match self {
+            Contents::Blank(_) | Contents::Unknown(_) => Vec::new(),
+            Contents::Known(contents, _) => contents.iter().map(value_of).collect(),
+        }
+    }
+
     /// What is there, and which command opens it.
     pub fn explanation(&self, source: &Source, opener: Opener) -> String {
         match (self, self.only()) {
@@ -212,6 +221,20 @@ impl Contents {
             }
         }
     }
+}
+
+/// What a range of a part holds, for programs.
+fn value_of(content: &PartContent) -> Value {
+    let tenant = content.entry.as_ref().map(|entry| entry.name().escape_ascii().to_string());
+    let (start, end) = (content.range.start, content.range.end);
+    let (format, failure) = match &content.recognised {
+        Ok(recognised) => (recognised.as_ref(), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let format = format.map(|Recognised { what, kind, version, known_version, .. }| {
+        json!({ "what": what, "kind": kind.to_string(), "version": version, "known_version": known_version })
+    });
+    json!({ "start": start, "end": end, "tenant": tenant, "format": format, "failure": failure })
 }
 
 /// How one of several tenants is opened.

@@ -1,4 +1,4 @@
-//! Kills the command in its calls of the system: `strace` counts those of a kind, and the kill comes instead of the
+//! Kills the command in its system calls: `strace` counts those of a kind, and the kill comes instead of the
 //! n-th.
 
 use std::os::unix::process::ExitStatusExt;

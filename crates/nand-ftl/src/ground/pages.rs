@@ -6,7 +6,7 @@ use super::found::{CheckpointPage, Written};
 use super::medium::Medium;
 use super::memory::Memory;
 use crate::error::{FtlError, Outcome};
-use crate::format::{CHUNK_BASE, Content, Header, Register};
+use crate::format::{CHUNK_BASE, Content, Header, Register, Tag};
 use crate::layout::{Layout, Lba};
 
 /// Flash, and the memory that says what is on it.
@@ -67,11 +67,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Pages<D, M> {
         })
     }
 
+    /// Whether a device of as many logical pages as the header says has a chunk of the tag's number. Right codes do not
+    /// prove it.
+    pub(super) fn has_chunk(&self, tag: Tag, header: &Header) -> bool {
+        let chunks = Layout::new(self.layout().part, header.logical_pages).chunks();
+        tag.lba.checked_sub(CHUNK_BASE).is_some_and(|chunk| chunk < chunks)
+    }
+
     /// Loads a page into the buffer, and says what it is as one of the checkpoint. Cost: a load.
     pub(super) fn load_checkpoint(&mut self, page: PageAddress) -> Outcome<Option<CheckpointPage>, D> {
         match self.load(page)? {
             Content::Page { tag, .. } if tag.lba >= CHUNK_BASE => {
-                let header = Header::decode(self.memory.data());
+                let header = Header::decode(self.memory.data()).filter(|header| self.has_chunk(tag, header));
                 Ok(header.map(|header| CheckpointPage { written: Written { page, tag }, header }))
             }
             _ => Ok(None),

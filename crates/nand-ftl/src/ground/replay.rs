@@ -166,6 +166,7 @@ where
             continue;
         }
         match (Header::decode(pages.memory.data()), checkpoint_version(pages.memory.data())) {
+            (Some(header), _) if !pages.has_chunk(tag, &header) => {}
             (Some(header), _) => {
                 let page = CheckpointPage { written: Written { page, tag }, header };
                 match found {

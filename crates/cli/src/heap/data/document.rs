@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// All of a heap.
 #[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with classes, objects and roots")]
 pub struct Document {
     /// The classes of objects.
     #[serde(default)]
@@ -24,7 +24,7 @@ pub struct Document {
 
 /// A class of objects: those with fields of these widths, and with this header, if one is given.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a class: an object with name and fields")]
 pub struct Class {
     /// Its name.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct Class {
 
 /// A field of a class.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a field: an object with name and type")]
 pub struct Field {
     /// Its name.
     pub name: String,
@@ -48,7 +48,7 @@ pub struct Field {
 
 /// An object of a class.
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with class and fields")]
 pub struct ObjectEntry {
     /// The class's name.
     pub class: String,
@@ -62,7 +62,7 @@ pub struct ObjectEntry {
 
 /// An array.
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with array and elements")]
 pub struct ArrayEntry {
     /// The type of its elements.
     pub array: String,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use norn_flash_sim::{NandSpec, nand_catalogue};
+use norn_lab::Shard;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,6 +15,8 @@ Examples:
   norn-lab run paging --data traces                          the demand-paging paper, on traces of programs
   norn-lab run paging-inputs --data programs                 layouts trained and tested on different inputs of programs
   norn-lab run amplification --trace tpcc.trace.xz           programs for each page written, beside other maps
+  norn-lab run --shard 3/16 --out here                       the third of 16 machines; then copy all into one directory
+  norn-lab report --out all                                  the report of what is in it
   norn-lab trace record --out traces/ls.runs.zst -- ls -l    what code does a program execute? (with valgrind)
   norn-lab trace layout --program app --out app.order app-1.runs app-2.runs
   cc -fuse-ld=gold -Wl,--section-ordering-file,app.order …   link it in an order that needs fewer loads
@@ -162,6 +165,10 @@ pub struct RunArguments {
     /// and 0 for a write or 1 for a read. Without one, a made-up trace stands in for it.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Only this share of the jobs, such as 3/16, so that 16 machines carry out one run with the same arguments. Then
+    /// copy their directories of results over each other, and call `report`.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
     /// Jobs at the same time: as many as there are cores if left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
-use norn_lab::{Depth, Known, LabError, Runner, Settings, experiments, experiments_named, paging, write_report};
+use norn_lab::{Depth, Known, LabError, Runner, Settings, Shard, experiments, experiments_named, paging, write_report};
 
 use crate::arguments::{ReportArguments, RunArguments};
 
@@ -39,10 +39,12 @@ pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
         std::fs::File::open(file).map_err(LabError::file(file))?;
     }
     let known = if arguments.fresh { Known::MeasuredAgain } else { Known::Kept };
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let summary = Runner { out: &arguments.out, settings: &settings, known, threads }.run(&experiments)?;
+    let summary = Runner { out: &arguments.out, settings: &settings, known, shard, threads }.run(&experiments)?;
     let mut report = write_report(&experiments, &arguments.out, &arguments.out)?;
     let depth = if settings.depth == Depth::Quick { "quick run" } else { "full run" };
+    let depth = if shard == Shard::WHOLE { depth.to_owned() } else { format!("share {shard} of a {depth}") };
     let (out, measured, found) = (arguments.out.display(), summary.measured, summary.found);
     if let Some(data) = &settings.data {
         let names = experiments.iter().map(|one| one.about()).filter(|about| about.paper.id == "paging");
