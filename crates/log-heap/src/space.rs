@@ -18,7 +18,7 @@ const OVERHEAD_UNITS: u32 = 3 + 1;
 /// Of what a change of the map takes, the share that is kept free for each sector. Moving one changes the map, whose
 /// nodes are written anew once changes have filled them: without it, moving takes as much as it frees on a part that is
 /// full of small objects, and no call finds room any more.
-const SHARE: u32 = 3;
+const SHARE: u32 = 4;
 /// Most places of a tail.
 const TAIL_MAX: u32 = 26;
 /// Places of the tail of an object that was found to be updated often.
@@ -126,6 +126,17 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
             0 => objects.min(nodes),
             1 => (objects + nodes).min(objects.min(nodes) + room),
             _ => objects.min(nodes) + room,
+        }
+    }
+
+    /// Closes open units that no map node fits into, so that they can be reclaimed.
+    pub(crate) fn close_full(&mut self) {
+        let node = self.log.units.geometry().node_granules();
+        for stream in 0..self.open.len() {
+            if let Some(open) = self.open[stream].filter(|&open| self.left_in(open) < node) {
+                self.log.units.set_role(open.unit, Role::Filled);
+                self.open[stream] = None;
+            }
         }
     }
 
