@@ -199,6 +199,9 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// free, that with the fewest live granules. Reads the head of each.
     fn choose(&mut self) -> Result<Option<Victim>, StoreError<D::Error>> {
         let is_short = self.free_count() <= self.reserve() / 2;
+        if is_short {
+            self.objects.map.space.close_full();
+        }
         let units = &mut self.objects.map.space.log.units;
         let (room, newest) = (units.geometry().room(), units.newest());
         let mut erases_max = 0;

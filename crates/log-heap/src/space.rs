@@ -15,10 +15,10 @@ use crate::units::{Role, UnitRows};
 
 /// Units that hold no live data on a full part, besides the reserve: the log's, and what open units have left.
 const OVERHEAD_UNITS: u32 = 3 + 1;
-/// Of what a change of the map takes, the share that is kept free for each sector. Moving one changes the map, whose
+/// Of what a change of the map takes, the tenths that are kept free for each sector. Moving one changes the map, whose
 /// nodes are written anew once changes have filled them: without it, moving takes as much as it frees on a part that is
 /// full of small objects, and no call finds room any more.
-const SHARE: u32 = 3;
+const SHARE_TENTHS: u32 = 3;
 /// Most places of a tail.
 const TAIL_MAX: u32 = 26;
 /// Places of the tail of an object that was found to be updated often.
@@ -129,6 +129,17 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         }
     }
 
+    /// Closes open units that no map node fits into, so that they can be reclaimed.
+    pub(crate) fn close_full(&mut self) {
+        let node = self.log.units.geometry().node_granules();
+        for stream in 0..self.open.len() {
+            if let Some(open) = self.open[stream].filter(|&open| self.left_in(open) < node) {
+                self.log.units.set_role(open.unit, Role::Filled);
+                self.open[stream] = None;
+            }
+        }
+    }
+
     fn left_in(&self, open: Frontier) -> u32 {
         self.log.units.geometry().unit_granules - open.at
     }
@@ -202,7 +213,10 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         let (geometry, units) = (self.log.units.geometry(), &self.log.units);
         let moves = match sectors {
             0 => 0,
-            new => (units.sectors() + new) * geometry.node_granules() / (SHARE * (u32::from(geometry.spares()) + 1)),
+            new => {
+                let nodes = (units.sectors() + new) * geometry.node_granules();
+                nodes * SHARE_TENTHS / (10 * (u32::from(geometry.spares()) + 1))
+            }
         };
         units.live() + granules + moves <= self.capacity()
     }
