@@ -5,6 +5,7 @@
 //! 2. Where hardly a unit is free, a unit with few live sectors goes along, or is moved by itself. Ordinary reclamation
 //!    moves one sector after the other: a cut leaves both units partly filled, so that a supply which fails again and
 //!    again would use up one unit each time. Here a cut leaves the new unit as free as it was.
+//! 3. Where none is free, they go to the unit of the next log before that counts, and its head leads to them.
 //!
 //! ```text
 //!  before  root ─▶ node ─▶ leaf a ─▶ object 17          after  root′ ─▶ node′ ─▶ leaf a′ ─▶ object 17′
