@@ -773,8 +773,8 @@ int norn_heap_format(struct norn_heap *heap, const struct norn_heap_config *conf
 // transaction. After a long session that was cut, a program unit for each object.
 //
 // Errors: `NORN_ERROR_NOT_FORMATTED` without a heap, `NORN_ERROR_OTHER_FORMAT` where something else of Norn's is,
-// `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`, `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the
-// device's.
+// `NORN_ERROR_GEOMETRY` where a heap of another number or size of units is, `NORN_ERROR_CORRUPTED`, `NORN_ERROR_PART`,
+// `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
 int norn_heap_mount(struct norn_heap *heap, const struct norn_heap_config *config);
 
 // Unmounts: undoes an open transaction, and says on the part that nothing is in progress, so that the next mount has
@@ -827,8 +827,7 @@ uint32_t norn_heap_check_bytes(const struct norn_nor *nor);
 //
 // After `NORN_ERROR_FULL`, delete what two erase units hold before the next creation, where an object takes 8 bytes
 // and its fields, rounded up to whole program units. Trying again after each deletion takes as many, and each try
-// tries to reclaim. Measured on parts of 12 to 24 units; on larger ones that were filled to the last byte, a deletion
-// may say `NORN_ERROR_FULL`, too, and then nothing makes room: do not fill them.
+// tries to reclaim.
 //
 // Cost: a look-up for each reference that is tried, the object's bytes and a map change.
 //
