@@ -45,13 +45,13 @@ pub(crate) enum Reason {
 #[derive(Clone, Copy, Debug)]
 struct Frontier {
     unit: EraseUnit,
-    /// Granules used.
-    at: u32,
+    /// Granules used: a unit has fewer than 65,536.
+    at: u16,
 }
 
 impl Frontier {
     const fn fits(&self, granules: u32, geometry: &Geometry) -> bool {
-        self.at + granules <= geometry.unit_granules
+        self.at as u32 + granules <= geometry.unit_granules
     }
 }
 
@@ -143,7 +143,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
 
     /// Has sectors go to a unit of the log, where there is no other.
     pub(crate) fn borrow(&mut self, log: EraseUnit) {
-        let at = self.log.units.geometry().log_sectors();
+        let at = self.log.units.geometry().log_sectors() as u16;
         self.open[Stream::Updated as usize] = Some(Frontier { unit: log, at });
     }
 
@@ -153,7 +153,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     }
 
     fn left_in(&self, open: Frontier) -> u32 {
-        self.log.units.geometry().unit_granules - open.at
+        self.log.units.geometry().unit_granules - u32::from(open.at)
     }
 
     /// Room for a sector, which counts as live from here on. Opens a unit if need be: one erase.
@@ -167,8 +167,8 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
             Some(frontier) => frontier,
             None => self.open(stream)?,
         };
-        let sector = geometry.start(frontier.unit).offset(frontier.at);
-        self.open[stream] = Some(Frontier { at: frontier.at + granules, ..frontier });
+        let sector = geometry.start(frontier.unit).offset(frontier.at.into());
+        self.open[stream] = Some(Frontier { at: frontier.at + granules as u16, ..frontier });
         self.log.units.add_live(sector, granules);
         Ok(sector)
     }
@@ -200,7 +200,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         let old = self.open[stream].take().filter(|old| units.role(old.unit) == Role::Open);
         old.into_iter().for_each(|old| units.set_role(old.unit, Role::Filled));
         units.set_role(unit, Role::Open);
-        Ok(Frontier { unit, at: units.geometry().head() })
+        Ok(Frontier { unit, at: units.geometry().head() as u16 })
     }
 
     fn open_free(&mut self, stream: usize) -> Result<EraseUnit, StoreError<D::Error>> {

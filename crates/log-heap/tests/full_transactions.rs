@@ -4,7 +4,7 @@
 use norn_conformance::{Run, seeds};
 use norn_flash::Reprogramming;
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
-use norn_log_heap::{AccessError, Elements, Layout, LogHeapIn, Ref, StoreError, TransactionError, UnitRow};
+use norn_log_heap::{AccessError, Elements, Layout, LogHeapIn, MountError, Ref, StoreError, TransactionError, UnitRow};
 
 const REPLAY: &str = "-p norn-log-heap --test full_transactions";
 const ARRAYS: usize = 4;
@@ -140,8 +140,8 @@ impl<'a> Full<'a> {
         self.heap.abort()
     }
 
-    /// Mounts after a cut, which is cut up to three times.
-    fn mount(&mut self, random: &mut fastrand::Rng) {
+    /// Mounts after a cut, which is cut up to three times. Returns whether there is room to undo what was open.
+    fn mount(&mut self, random: &mut fastrand::Rng) -> bool {
         for _ in 0..3 {
             self.heap.device_mut().power_on();
             if random.u8(..3) == 0 {
@@ -149,12 +149,21 @@ impl<'a> Full<'a> {
             }
             let mounted = self.heap.remount();
             if self.heap.device().is_powered() {
-                mounted.unwrap_or_else(|error| panic!("{error} at the mount; {}", self.replay()));
-                return self.heap.device_mut().power_on();
+                return self.is_mounted(mounted);
             }
         }
         self.heap.device_mut().power_on();
-        self.heap.remount().unwrap_or_else(|error| panic!("{error} at the mount; {}", self.replay()));
+        let mounted = self.heap.remount();
+        self.is_mounted(mounted)
+    }
+
+    fn is_mounted(&mut self, mounted: Result<(), MountError<SimError>>) -> bool {
+        self.heap.device_mut().power_on();
+        match mounted {
+            Ok(()) => true,
+            Err(MountError::Unsuitable(_)) => false,
+            Err(error) => panic!("{error} at the mount; {}", self.replay()),
+        }
     }
 
     /// What is deleted gives room, soon enough.
@@ -220,7 +229,9 @@ fn cut_full_parts(run: &Run, steps: usize) -> Option<usize> {
         let (outcome, _) = full.transaction(&mut random, &mut changed);
         if matches!(outcome, Outcome::Cut { .. }) || random.u8(..6) == 0 {
             cuts += usize::from(outcome != Outcome::Undone);
-            full.mount(&mut random);
+            if !full.mount(&mut random) {
+                return None;
+            }
         }
         full.heap.device_mut().power_on();
         let found = full.contents();
