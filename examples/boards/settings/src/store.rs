@@ -2,10 +2,8 @@
 //!
 //! Invariant: the part has both, or none; they are made in one transaction.
 
-use norn_embedded::flash::{MountError, Nor, StatedGeometry};
-use norn_embedded::heap::{
-    AccessError, CreateError, Layout, LogHeap, LogHeapIn, Ref, TransactionError, UnitRow, recognise,
-};
+use norn_embedded::flash::{MountError, Nor};
+use norn_embedded::heap::{AccessError, CreateError, Layout, LogHeap, LogHeapIn, Ref, TransactionError, UnitRow};
 
 use crate::places::UNITS_MAX;
 
@@ -60,7 +58,7 @@ impl<D: Nor> Store<D> {
         let mut heap = LogHeapIn::unmounted_in(device, [UnitRow::UNUSED; UNITS_MAX]);
         match heap.remount() {
             Ok(()) => {}
-            Err(MountError::NotFormatted) => heap = format(heap.into_device())?,
+            Err(MountError::NotFormatted) => heap = LogHeap::format(heap.into_device())?,
             Err(error) => return Err(error.into()),
         }
         // The power may have failed after formatting: the heap is there, and the objects are not.
@@ -123,16 +121,6 @@ impl<D: Nor> Store<D> {
     }
 }
 
-/// Formats a part, unless it holds a heap of another geometry: that of a program which had another range.
-fn format<D: Nor>(mut device: D) -> Result<LogHeap<D, UNITS_MAX>, StoreError<D::Error>> {
-    let part = device.part();
-    let own = StatedGeometry { count: part.unit_count, size_bytes: part.unit_size_bytes };
-    match recognise(&mut device).map_err(MountError::Device)?.and_then(|found| found.geometry) {
-        Some(found) if found != own => Err(StoreError::OtherGeometry(found)),
-        _ => Ok(LogHeap::format(device)?),
-    }
-}
-
 /// Makes both objects, and their names, in one transaction.
 fn create<D: Nor>(heap: &mut LogHeap<D, UNITS_MAX>) -> Result<(Ref, Ref), StoreError<D::Error>> {
     heap.begin()?;
@@ -148,8 +136,6 @@ fn create<D: Nor>(heap: &mut LogHeap<D, UNITS_MAX>) -> Result<(Ref, Ref), StoreE
 /// Why a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreError<E> {
-    /// The part holds a heap of another geometry.
-    OtherGeometry(StatedGeometry),
     /// The heap was not mounted or formatted.
     Mount(MountError<E>),
     /// An object was not read or changed.

@@ -11,7 +11,7 @@ use embedded_storage::nor_flash::{
 };
 use norn_board_settings::{Settings, Store, StoreError, places, start};
 use norn_conformance::{Context, Defences, PowerLost, Run, Subject, Sweep, Trial, check_nor, one_of_each, seeds};
-use norn_embedded::flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+use norn_embedded::flash::{Address, EraseUnit, MountError, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
 
 const REPLAY: &str = "-p norn-board-settings --test boards";
@@ -318,7 +318,7 @@ fn a_heap_of_another_geometry_is_left_as_it_is() {
         let cells = device.peek(Address(0), half.part.size_bytes() as usize);
         let mut other = NorSim::from_cells(half, &cells);
         let found = start(&mut other);
-        assert!(matches!(found, Err(StoreError::OtherGeometry(_))), "{found:?}");
+        assert!(matches!(found, Err(StoreError::Mount(MountError::WrongGeometry { .. }))), "{found:?}");
         assert_eq!(other.peek(Address(0), cells.len()), cells, "nothing was changed");
     }
 }
