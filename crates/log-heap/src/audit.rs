@@ -48,6 +48,9 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
             auditor.violation(Violation { address: Address(0), what: "live granules that the table does not have" });
         }
         reclamation.audit_units(auditor);
+        if !reclamation.has_counted()? {
+            auditor.violation(Violation { address: Address(0), what: "live sectors that the table does not have" });
+        }
         if !self.audit_directories(SLOTS_BY_TOP[usize::from(top)])? {
             auditor.violation(Violation { address: Address(0), what: "a directory of roots outside of their chain" });
         }
@@ -149,6 +152,15 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the live sectors of the part are as many as have been counted since the mount.
+    fn has_counted(&mut self) -> Result<bool, StoreError<D::Error>> {
+        let (counted, leftover) = (self.objects.map.space.log.units.sectors(), self.leftover);
+        self.objects.map.space.log.units.clear_live();
+        self.count_live()?;
+        self.leftover = leftover;
+        Ok(self.objects.map.space.log.units.sectors() == counted)
     }
 
     /// Checks the live granules of each unit.

@@ -33,7 +33,8 @@ type NewNodes = (Option<Entry>, [Option<Granule>; NODES_MAX]);
 /// A unit whose sectors go along with other moves.
 pub(crate) struct Joined {
     unit: EraseUnit,
-    sectors: u32,
+    /// Of them those that were copied for that: its nodes, and what was in doubt, are counted as replaced.
+    objects: u32,
 }
 
 /// What is left of a unit to look at.
@@ -165,7 +166,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Gives up a unit of which everything has moved.
     pub(crate) fn give_up(&mut self, joined: Joined) {
-        self.objects.map.space.log.units.give_up(joined.unit, joined.sectors);
+        self.objects.map.space.log.units.give_up(joined.unit, joined.objects);
     }
 
     /// Copies the objects of the unit that takes least, and has them and its nodes go along with other moves. Returns
@@ -185,18 +186,18 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Copies the objects of a unit, and has them and its nodes go along with other moves: there has to be room.
     fn join_unit(&mut self, unit: EraseUnit, moves: &mut Moves) -> Result<Joined, StoreError<D::Error>> {
-        let mut walk = self.walk(unit)?;
+        let (mut walk, mut objects) = (self.walk(unit)?, 0);
         while let Some(sector) = self.next_live(&mut walk)? {
             if sector.header.kind != SectorKind::Node && !moves.has_moved(sector) {
                 moves.set(sector.header.owner(), Entry::At(self.objects.copy(&sector, Stream::Updated)?));
+                objects += 1;
             }
         }
-        let (mut walk, mut sectors) = (self.walk(unit)?, 0);
+        let mut walk = self.walk(unit)?;
         while let Some(sector) = self.next_live(&mut walk)? {
             self.touch(sector, moves)?;
-            sectors += 1;
         }
-        Ok(Joined { unit, sectors })
+        Ok(Joined { unit, objects })
     }
 
     /// Writes what is in doubt anew, where no unit is free: into the unit of the next log, before that counts. Its head

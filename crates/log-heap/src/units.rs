@@ -140,7 +140,7 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         (self.live, self.sectors) = (self.live - granules, self.sectors - 1);
     }
 
-    /// Counts all sectors of a unit as dead; it holds so many.
+    /// Counts all sectors of a unit as dead; so many were not yet.
     pub(crate) fn give_up(&mut self, unit: EraseUnit, sectors: u32) {
         let live = self.live_in(unit);
         self.change(unit, |row| row.live = 0);
