@@ -201,8 +201,8 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     }
 
     /// Writes what is in doubt anew, where no unit is free: into the unit of the next log, before that counts. Its head
-    /// leads to the new map, in which nothing is in doubt. What is live in the present log's unit goes along, and a unit
-    /// with few sectors, so that neither this nor many mounts that are cut use up a unit.
+    /// leads to the new map, in which nothing is in doubt. What is live in the present log's unit goes along, and a
+    /// unit with few sectors, so that neither this nor many mounts that are cut use up a unit.
     ///
     /// # Errors
     /// `Full` where that does not fit.
