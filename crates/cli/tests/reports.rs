@@ -168,34 +168,35 @@ fn lists_fit_the_terminal() {
 /// Runs the command on a terminal of its own, and prints what it shows.
 const ON_A_TERMINAL: &str = "import pty, sys; pty.spawn(sys.argv[1:])";
 
+/// Appends readings that come late to a log, and returns what a terminal shows of it.
+fn append_late(desk: &Desk, readings: &str, options: &[&str]) -> String {
+    let fifo = desk.path("readings.csv");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let mut command = Command::new("python3");
+    command.args(["-c", ON_A_TERMINAL, NORN, "log", "append", "a.img", "readings.csv"]).args(options);
+    let appending = command.current_dir(desk.path("")).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut pipe = fs::OpenOptions::new().write(true).open(fifo).unwrap();
+    thread::sleep(Duration::from_millis(1800));
+    pipe.write_all(readings.as_bytes()).unwrap();
+    drop(pipe);
+    String::from_utf8(appending.wait_with_output().unwrap().stdout).unwrap()
+}
+
 #[test]
 fn a_command_that_takes_its_time_says_so() {
     let desk = Desk::of(NORN);
     desk.succeed("log create a.img --part test-16x4096");
-    let fifo = desk.path("readings.csv");
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let mut command = Command::new("python3");
-    command.args(["-c", ON_A_TERMINAL, NORN, "log", "append", "a.img", "readings.csv"]);
-    let appending = command.current_dir(desk.path("")).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut readings = fs::OpenOptions::new().write(true).open(fifo).unwrap();
-    thread::sleep(Duration::from_millis(1800));
-    readings.write_all(b"60,1\n").unwrap();
-    drop(readings);
-    let output = String::from_utf8(appending.wait_with_output().unwrap().stdout).unwrap();
+    let output = append_late(&desk, "60,1\n", &[]);
     let (waiting, done) = output.split_once("new           1").unwrap_or_else(|| panic!("{output:?}"));
     assert!(waiting.contains("norn log: a.img") && !done.contains("norn log"), "{output:?}");
 }
 
-/// Each cut is followed by a check of the whole log, so that this takes some seconds.
+/// Each cut is followed by a check of the whole log, so that the line is drawn while this goes on.
 #[test]
 fn a_command_that_knows_how_much_there_is_to_do_says_so() {
     let desk = Desk::of(NORN);
     desk.succeed("log create a.img --part w25q80");
     let readings: String = (0..20_000).map(|second| format!("{second},1\n")).collect();
-    desk.write("readings.csv", readings);
-    let mut command = Command::new("python3");
-    command.args(["-c", ON_A_TERMINAL, NORN]).args("log append a.img readings.csv --cut-power 7".split(' '));
-    let output = command.current_dir(desk.path("")).stdin(Stdio::null()).output().unwrap();
-    let output = String::from_utf8(output.stdout).unwrap();
+    let output = append_late(&desk, &readings, &["--cut-power", "7"]);
     assert!(output.contains("] ") && output.contains(" of 20000, "), "{output:?}");
 }
