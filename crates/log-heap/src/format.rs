@@ -208,11 +208,6 @@ impl Geometry {
         granule.0 < self.unit_count as u32 * self.unit_granules
     }
 
-    /// Where sectors begin in a unit of the log that has some: behind a third of it, for records.
-    pub const fn log_sectors(&self) -> u32 {
-        self.head() + self.room() / 3
-    }
-
     /// Units that are kept free for reclamation: for what it moves, and for the map nodes that this changes, which in
     /// small units may be many. Where there are few units, mounts that are cut again and again use up more of them.
     pub const fn reserve(&self) -> u32 {

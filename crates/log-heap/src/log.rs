@@ -94,8 +94,6 @@ pub(crate) struct Log<D, M> {
     /// The next granule to program; `None` where that is in doubt.
     pub(crate) end: Option<Granule>,
     next: [EraseUnit; 2],
-    /// Whether sectors share the unit.
-    has_sectors: bool,
     root: Entry,
     /// The last intent of this log.
     intent: Option<Intent>,
@@ -196,7 +194,6 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             unit: EraseUnit(0),
             end: None,
             next: [EraseUnit(0); 2],
-            has_sectors: false,
             root: Entry::Nowhere(NEVER),
             intent: None,
             doubt: None,
@@ -308,9 +305,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
     /// Begins the next log where this one has not so many places, or where its end is in doubt.
     fn make_place(&mut self, places: u32) -> Result<(), StoreError<D::Error>> {
         let geometry = self.units.geometry();
-        // What is erased before sectors ends the records.
-        let limit = if self.has_sectors { geometry.log_sectors() - 1 } else { geometry.unit_granules };
-        let limit = geometry.start(self.unit).offset(limit);
+        let limit = geometry.start(self.unit).offset(geometry.unit_granules);
         if self.end.is_none_or(|end| end.offset(places) > limit) {
             self.turn()?;
         }
@@ -338,7 +333,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
 
     /// Begins the next log, with what is in doubt in its head.
     pub(crate) fn turn(&mut self) -> Result<(), StoreError<D::Error>> {
-        let old = self.unit;
+        let (old, unit) = (self.unit, self.next[0]);
         self.units.set_role(self.next[0], Role::Log);
         self.units.set_role(self.next[1], Role::Log);
         // Few notes go along.
@@ -347,42 +342,13 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         let keeps_old = u32::from(self.notes.here) > most && self.count_notes(notes_start, notes_end)? > most;
         let third =
             if keeps_old { self.units.least_worn_free()?.ok_or(StoreError::Full)? } else { self.choose_third()? };
-        self.open_next()?;
+        self.units.open(unit, Stream::Log)?;
+        let geometry = self.units.geometry();
+        let start = geometry.start(unit).offset(geometry.head());
         if keeps_old {
             (self.notes.from, self.notes.here) = (Some(notes_end), 0);
             self.notes.units += 1;
         }
-        self.has_sectors = false;
-        self.begin(third, (notes_start, notes_end))?;
-        if old != third && !keeps_old {
-            self.units.set_role(old, Role::Filled);
-        }
-        Ok(())
-    }
-
-    /// Erases the unit of the next log, which does not count yet.
-    pub(crate) fn open_next(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
-        self.units.open(self.next[0], Stream::Log)?;
-        Ok(self.next[0])
-    }
-
-    /// Begins the next log in the unit that was opened for it, which has sectors already, with a map in which nothing
-    /// is in doubt. In the unit of the log before it nothing is live then.
-    pub(crate) fn begin_beside_sectors(&mut self, root: Entry) -> Result<(), StoreError<D::Error>> {
-        (self.root, self.doubt, self.intent, self.has_sectors) = (root, None, None, true);
-        let (start, old) = (self.notes.start, self.unit);
-        self.begin(old, (start, start))
-    }
-
-    /// Whether the next log has no third unit: the present one has sectors, and nothing is free.
-    pub(crate) fn is_stuck(&self) -> bool {
-        self.units.live_in(self.unit) > 0 && self.units.free_count() == 0
-    }
-
-    /// Writes a log's head, from whose `End` on it counts.
-    fn begin(&mut self, third: EraseUnit, notes: (Granule, Granule)) -> Result<(), StoreError<D::Error>> {
-        let (geometry, unit) = (self.units.geometry(), self.next[0]);
-        let start = geometry.start(unit).offset(geometry.head());
         (self.end, self.notes.start) = (Some(start), start);
         self.program(Record::Root(self.root))?;
         self.program(Record::Next(self.next[1]))?;
@@ -392,7 +358,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         }
         if self.notes.here > 0 {
             self.notes.here = 0;
-            self.copy_notes(notes.0, notes.1)?;
+            self.copy_notes(notes_start, notes_end)?;
         }
         if let Some(note) = self.notes.last.take() {
             self.program_note(note)?;
@@ -404,16 +370,16 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             self.program(Record::End)?;
         }
         self.units.set_role(third, Role::Log);
+        if old != third && !keeps_old {
+            self.units.set_role(old, Role::Filled);
+        }
         (self.unit, self.next) = (unit, [self.next[1], third]);
         Ok(())
     }
 
-    /// The unit of the log after the next one: the present one again, unless it is worn, or has sectors.
+    /// The unit of the log after the next one: the present one again, unless it is worn.
     fn choose_third(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
         let old = self.unit;
-        if self.units.live_in(old) > 0 {
-            return self.units.least_worn_free()?.ok_or(StoreError::Full);
-        }
         let erases = self.units.head(old)?.map_or(0, |head| head.erases);
         let Some(other) = self.units.least_worn_free()? else { return Ok(old) };
         let others = self.units.head(other)?.map_or(erases, |head| head.erases);

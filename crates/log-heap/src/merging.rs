@@ -5,7 +5,6 @@
 //! 2. Where hardly a unit is free, a unit with few live sectors goes along, or is moved by itself. Ordinary reclamation
 //!    moves one sector after the other: a cut leaves both units partly filled, so that a supply which fails again and
 //!    again would use up one unit each time. Here a cut leaves the new unit as free as it was.
-//! 3. Where none is free, they go to the unit of the next log before that counts, and its head leads to them.
 //!
 //! ```text
 //!  before  root ─▶ node ─▶ leaf a ─▶ object 17          after  root′ ─▶ node′ ─▶ leaf a′ ─▶ object 17′
@@ -16,7 +15,6 @@ use norn_flash::{EraseUnit, Nor};
 use norn_heap::{Listener, StoreError};
 
 use crate::format::{Entry, FANOUT, Granule, Owner, SectorKind, Stream};
-use crate::log::Doubt;
 use crate::map::Map;
 use crate::object::Sector;
 use crate::reclaim::Reclamation;
@@ -26,9 +24,6 @@ use crate::units::{Role, UnitRows};
 const MOVES_MAX: usize = 16;
 /// Map nodes that are written anew for them.
 const NODES_MAX: usize = 20;
-
-/// A new root, and the nodes that it and those below it replace.
-type NewNodes = (Option<Entry>, [Option<Granule>; NODES_MAX]);
 
 /// A unit whose sectors go along with other moves.
 pub(crate) struct Joined {
@@ -56,7 +51,7 @@ impl Moves {
         Moves { list: [(owner, entry); MOVES_MAX], len: 1 }
     }
 
-    pub(crate) const NONE: Moves = Moves { len: 0, ..Moves::of(Owner::object(0), Entry::Nowhere(0)) };
+    const NONE: Moves = Moves { len: 0, ..Moves::of(Owner::object(0), Entry::Nowhere(0)) };
 
     fn all(&self) -> &[(Owner, Entry)] {
         &self.list[..self.len]
@@ -108,18 +103,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
     /// Writes the nodes above some owners anew, now leading elsewhere, and makes that the map.
     ///
     /// Programs these nodes, and the log's record.
-    pub(crate) fn lead_all(&mut self, moves: Moves) -> Result<(), StoreError<D::Error>> {
-        let (root, replaced) = self.write_nodes(moves)?;
-        if let Some(root) = root {
-            self.space.log.set_root(root)?;
-        }
-        self.remove_nodes(replaced);
-        Ok(())
-    }
-
-    /// Writes the nodes above some owners anew, now leading elsewhere. Returns the root, to which nothing leads yet,
-    /// and the nodes that it replaces.
-    pub(crate) fn write_nodes(&mut self, mut moves: Moves) -> Result<NewNodes, StoreError<D::Error>> {
+    pub(crate) fn lead_all(&mut self, mut moves: Moves) -> Result<(), StoreError<D::Error>> {
         let (mut replaced, mut count) = ([None; NODES_MAX], 0);
         for level in 1..=self.top() {
             while let Some(&(owner, _)) = moves.all().iter().find(|(owner, _)| owner.level < level) {
@@ -145,7 +129,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
                 }
             }
         }
-        Ok((moves.all().first().map(|&(_, root)| root), replaced))
+        let Some(&(_, root)) = moves.all().first() else { return Ok(()) };
+        self.space.log.set_root(root)?;
+        self.remove_nodes(replaced);
+        Ok(())
     }
 }
 
@@ -174,63 +161,25 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     pub(crate) fn join(&mut self, moves: &mut Moves) -> Result<Option<Joined>, StoreError<D::Error>> {
         let mut best: Option<(u32, EraseUnit)> = None;
         for unit in self.objects.map.space.log.units.all() {
-            if self.objects.map.space.log.units.role(unit) == Role::Filled
-                && let Some(granules) = self.granules_to_join(unit, *moves)?
+            if let Some(granules) = self.granules_to_join(unit, *moves)?
                 && best.is_none_or(|(least, _)| granules < least)
             {
                 best = Some((granules, unit));
             }
         }
-        best.map(|(_, unit)| self.join_unit(unit, moves)).transpose()
-    }
-
-    /// Copies the objects of a unit, and has them and its nodes go along with other moves: there has to be room.
-    fn join_unit(&mut self, unit: EraseUnit, moves: &mut Moves) -> Result<Joined, StoreError<D::Error>> {
-        let (mut walk, mut objects) = (self.walk(unit)?, 0);
+        let Some((_, unit)) = best else { return Ok(None) };
+        let (mut walk, mut objects) = (self.walk(unit), 0);
         while let Some(sector) = self.next_live(&mut walk)? {
             if sector.header.kind != SectorKind::Node && !moves.has_moved(sector) {
                 moves.set(sector.header.owner(), Entry::At(self.objects.copy(&sector, Stream::Updated)?));
                 objects += 1;
             }
         }
-        let mut walk = self.walk(unit)?;
+        let mut walk = self.walk(unit);
         while let Some(sector) = self.next_live(&mut walk)? {
             self.touch(sector, moves)?;
         }
-        Ok(Joined { unit, objects })
-    }
-
-    /// Writes what is in doubt anew, where no unit is free: into the unit of the next log, before that counts. Its head
-    /// leads to the new map, in which nothing is in doubt. What is live in the present log's unit goes along, and a
-    /// unit with few sectors, so that neither this nor many mounts that are cut use up a unit.
-    ///
-    /// # Errors
-    /// `Full` where that does not fit.
-    pub(crate) fn settle_in_log(&mut self, doubt: Option<&Doubt>) -> Result<(), StoreError<D::Error>> {
-        let was_settling = core::mem::replace(&mut self.objects.map.space.is_settling, true);
-        let old = self.objects.map.space.log.unit();
-        let unit = self.objects.map.space.log.open_next()?;
-        self.objects.map.space.borrow(unit);
-        let (mut moves, replaced) = match doubt {
-            Some(doubt) => self.copy_in_doubt(doubt)?,
-            None => (Moves::NONE, None),
-        };
-        let carried = if self.objects.map.space.log.units.live_in(old) == 0 {
-            None
-        } else if self.granules_to_join(old, moves)?.is_some() {
-            Some(self.join_unit(old, &mut moves)?)
-        } else {
-            return Err(StoreError::Full);
-        };
-        let joined = self.join(&mut moves)?;
-        let (root, nodes) = self.objects.map.write_nodes(moves)?;
-        let root = root.unwrap_or(self.objects.map.space.log.root());
-        self.objects.map.space.log.begin_beside_sectors(root)?;
-        self.objects.map.remove_nodes(nodes);
-        self.remove_replaced(replaced);
-        [carried, joined].into_iter().flatten().for_each(|joined| self.give_up(joined));
-        self.objects.map.space.is_settling = was_settling;
-        Ok(())
+        Ok(Some(Joined { unit, objects }))
     }
 
     /// Has a node written anew, although nothing below it may have moved. Returns whether there is room for that.
@@ -249,10 +198,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     fn granules_to_join(&mut self, unit: EraseUnit, mut moves: Moves) -> Result<Option<u32>, StoreError<D::Error>> {
         let units = &self.objects.map.space.log.units;
         let (geometry, live) = (units.geometry(), units.live_in(unit));
-        if live == 0 || live > geometry.room() / 2 {
+        if units.role(unit) != Role::Filled || live == 0 || live > geometry.room() / 2 {
             return Ok(None);
         }
-        let (mut walk, mut found, mut granules) = (self.walk(unit)?, 0, 0);
+        let (mut walk, mut found, mut granules) = (self.walk(unit), 0, 0);
         while let Some(sector) = self.next_live(&mut walk)? {
             found += sector.header.granules(&geometry);
             let has_room = if sector.header.kind == SectorKind::Node {
@@ -274,9 +223,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         Ok((found == live && nodes <= NODES_MAX && granules <= room).then_some(granules))
     }
 
-    fn walk(&mut self, unit: EraseUnit) -> Result<Walk, StoreError<D::Error>> {
+    fn walk(&self, unit: EraseUnit) -> Walk {
         let geometry = self.objects.map.space.log.units.geometry();
-        Ok(Walk { at: self.first_sector(unit)?, end: geometry.start(unit).offset(geometry.unit_granules) })
+        let start = geometry.start(unit);
+        Walk { at: start.offset(geometry.head()), end: start.offset(geometry.unit_granules) }
     }
 
     /// The next sector that the map leads to. A walk and no visitor: the stack of a call through a pointer has no bound

@@ -178,9 +178,6 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Empties the unit that is worth most. Returns whether there is one.
     pub(crate) fn reclaim_one(&mut self) -> Result<bool, StoreError<D::Error>> {
-        if self.objects.map.space.log.is_stuck() && !self.objects.map.space.log.is_open() {
-            self.settle_in_log(None)?;
-        }
         let Some(victim) = self.choose()? else { return Ok(false) };
         self.empty_or_merge(victim.unit)?;
         Ok(true)
@@ -238,7 +235,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     fn empty(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
         let end = geometry.start(unit).offset(geometry.unit_granules);
-        let mut at = self.first_sector(unit)?;
+        let mut at = geometry.start(unit).offset(geometry.head());
         while self.objects.map.space.log.units.live_in(unit) > 0 {
             let Some(header) = self.next_header(at, end)? else {
                 return Err(self.objects.map.medium().corrupted(at, "a live sector that its unit does not show"));
@@ -252,14 +249,6 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             };
         }
         Ok(())
-    }
-
-    /// Where the sectors of a unit begin. Reads its head.
-    pub(crate) fn first_sector(&mut self, unit: EraseUnit) -> Result<Granule, StoreError<D::Error>> {
-        let units = &mut self.objects.map.space.log.units;
-        let geometry = units.geometry();
-        let is_log = units.head(unit)?.is_some_and(|head| head.stream == Stream::Log);
-        Ok(geometry.start(unit).offset(if is_log { geometry.log_sectors() } else { geometry.head() }))
     }
 
     /// Moves a sector, if the map or a note leads to it.

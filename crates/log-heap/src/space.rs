@@ -116,7 +116,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// Granules that can be allocated without an erase, and so that no call finds too few units.
     pub(crate) fn ready_granules(&self) -> u32 {
         let room = self.log.units.geometry().room();
-        let left = |stream: Stream| self.frontier(stream as usize).map_or(0, |open| self.left_in(open));
+        let left = |stream: Stream| self.open[stream as usize].map_or(0, |open| self.left_in(open));
         let (objects, nodes) = (left(Stream::Updated), left(Stream::Map));
         let before_reclaiming = self.free_count().saturating_sub(self.reserve());
         let ready = self.ready.iter().flatten().count() as u32;
@@ -133,23 +133,11 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) fn close_full(&mut self) {
         let node = self.log.units.geometry().node_granules();
         for stream in 0..self.open.len() {
-            let is_open = |open: &Frontier| self.log.units.role(open.unit) == Role::Open;
-            if let Some(open) = self.open[stream].filter(|open| self.left_in(*open) < node && is_open(open)) {
+            if let Some(open) = self.open[stream].filter(|&open| self.left_in(open) < node) {
                 self.log.units.set_role(open.unit, Role::Filled);
                 self.open[stream] = None;
             }
         }
-    }
-
-    /// Has sectors go to a unit of the log, where there is no other.
-    pub(crate) fn borrow(&mut self, log: EraseUnit) {
-        let at = self.log.units.geometry().log_sectors() as u16;
-        self.open[Stream::Updated as usize] = Some(Frontier { unit: log, at });
-    }
-
-    /// Where a stream is appended to. What was borrowed of the log ends with it.
-    fn frontier(&self, stream: usize) -> Option<Frontier> {
-        self.open[stream].filter(|open| self.log.units.role(open.unit) != Role::Filled)
     }
 
     fn left_in(&self, open: Frontier) -> u32 {
@@ -163,7 +151,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) fn allocate(&mut self, stream: Stream, granules: u32) -> Result<Granule, StoreError<D::Error>> {
         let geometry = self.log.units.geometry();
         let stream = self.stream_for(stream, granules);
-        let frontier = match self.frontier(stream).filter(|frontier| frontier.fits(granules, &geometry)) {
+        let frontier = match self.open[stream].filter(|frontier| frontier.fits(granules, &geometry)) {
             Some(frontier) => frontier,
             None => self.open(stream)?,
         };
@@ -177,7 +165,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// because each of many mounts was cut after it had opened one.
     fn stream_for(&self, stream: Stream, granules: u32) -> usize {
         let geometry = self.log.units.geometry();
-        let fits = |stream: &usize| self.frontier(*stream).is_some_and(|frontier| frontier.fits(granules, &geometry));
+        let fits = |stream: &usize| self.open[*stream].is_some_and(|frontier| frontier.fits(granules, &geometry));
         let is_short = self.free_count() <= geometry.reserve() / 2;
         if is_short || self.is_settling {
             let open = (0..self.open.len()).find(fits);
@@ -188,7 +176,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
 
     /// Granules that are left in the open unit with most of them.
     pub(crate) fn largest_open(&self) -> u32 {
-        (0..STREAMS.len()).filter_map(|stream| self.frontier(stream)).map(|open| self.left_in(open)).max().unwrap_or(0)
+        self.open.iter().flatten().map(|&open| self.left_in(open)).max().unwrap_or(0)
     }
 
     fn open(&mut self, stream: usize) -> Result<Frontier, StoreError<D::Error>> {
@@ -197,8 +185,9 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
             None => self.open_free(stream)?,
         };
         let units = &mut self.log.units;
-        let old = self.open[stream].take().filter(|old| units.role(old.unit) == Role::Open);
-        old.into_iter().for_each(|old| units.set_role(old.unit, Role::Filled));
+        if let Some(old) = self.open[stream].take() {
+            units.set_role(old.unit, Role::Filled);
+        }
         units.set_role(unit, Role::Open);
         Ok(Frontier { unit, at: units.geometry().head() as u16 })
     }
