@@ -102,8 +102,11 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         if let Err(error) = result {
             self.reclamation().leftover.now = true;
             self.slots = FreeSlots::UNKNOWN;
-            let _ = self.take_away();
-            return Err(error);
+            // What does not fit now is taken away later.
+            return Err(match self.take_away() {
+                Err(failed @ StoreError::Device(_)) => failed.into(),
+                _ => error,
+            });
         }
         Ok(Ref::new(slot, generation))
     }

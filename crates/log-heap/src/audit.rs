@@ -102,8 +102,9 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         if offset < geometry.head() || offset + granules > geometry.unit_granules {
             report("a sector that is not within its unit");
         }
-        if self.objects.map.space.log.units.role(geometry.unit_of(at)) == Role::Log {
-            report("a sector in a unit of the log");
+        let is_log = self.objects.map.space.log.units.role(geometry.unit_of(at)) == Role::Log;
+        if is_log && offset < geometry.log_sectors() {
+            report("a sector among the records of the log");
         }
         if header.kind == SectorKind::Node {
             self.audit_spares(at.offset(bare), header.tail, auditor)?;

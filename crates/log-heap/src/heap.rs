@@ -42,7 +42,7 @@ pub type LogHeap<D, const UNITS: usize, L = ()> = LogHeapIn<D, [UnitRow; UNITS],
 
 impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     /// Erases the part and begins an image on it. If the power is cut, the part holds the image that it held, or the
-    /// new one, or none.
+    /// new one, or none. An image of another geometry may be left damaged, or as it was once: format again.
     ///
     /// Cost: erases every unit that an image had used, and one; where there is an image, mounts it, and erases two
     /// more.
@@ -61,7 +61,8 @@ impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     /// granule for each sixteen objects.
     ///
     /// # Errors
-    /// [`MountError::NotFormatted`] without an image; [`MountError::Corrupted`] says what must not be there.
+    /// [`MountError::NotFormatted`] without an image, [`MountError::WrongGeometry`] for one of another part;
+    /// [`MountError::Corrupted`] says what must not be there, [`MountError::Unsuitable`] that no unit is free to settle in.
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
         Self::mount_in(device, [UnitRow::UNUSED; UNITS])
     }
@@ -187,8 +188,8 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
 
     /// Does housekeeping ahead of time that other calls would do when they need room: begins a new log if more than
     /// half of the current one is used; else opens a unit, up to two; else reclaims one unit, if that frees at least
-    /// `least_bytes`, or if it is behind in wear. Returns whether there was something to do: no more often in a row
-    /// than there are units. Does nothing while a transaction is open.
+    /// `least_bytes`, or if it is behind in wear. Returns whether there was something to do. It comes to an end: calls
+    /// in a row reclaim no more units than there are. Does nothing while a transaction is open.
     ///
     /// A caller with deadlines calls it when there is time, until it returns `false`. While
     /// [`ready_bytes`](Self::ready_bytes) and half a log last, no call erases or reclaims. The larger `least_bytes`,

@@ -94,6 +94,10 @@ pub(crate) struct Log<D, M> {
     /// The next granule to program; `None` where that is in doubt.
     pub(crate) end: Option<Granule>,
     next: [EraseUnit; 2],
+    /// The unit that sectors go to behind the records: that of the next log, before it counts, or this one.
+    sectors: Option<EraseUnit>,
+    /// Whether sectors end the records of this log.
+    has_sectors: bool,
     root: Entry,
     /// The last intent of this log.
     intent: Option<Intent>,
@@ -194,6 +198,8 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             unit: EraseUnit(0),
             end: None,
             next: [EraseUnit(0); 2],
+            sectors: None,
+            has_sectors: false,
             root: Entry::Nowhere(NEVER),
             intent: None,
             doubt: None,
@@ -305,7 +311,9 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
     /// Begins the next log where this one has not so many places, or where its end is in doubt.
     fn make_place(&mut self, places: u32) -> Result<(), StoreError<D::Error>> {
         let geometry = self.units.geometry();
-        let limit = geometry.start(self.unit).offset(geometry.unit_granules);
+        // What is erased before sectors ends the records.
+        let limit = if self.has_sectors { geometry.log_sectors() - 1 } else { geometry.unit_granules };
+        let limit = geometry.start(self.unit).offset(limit);
         if self.end.is_none_or(|end| end.offset(places) > limit) {
             self.turn()?;
         }
@@ -333,22 +341,61 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
 
     /// Begins the next log, with what is in doubt in its head.
     pub(crate) fn turn(&mut self) -> Result<(), StoreError<D::Error>> {
-        let (old, unit) = (self.unit, self.next[0]);
+        let old = self.unit;
         self.units.set_role(self.next[0], Role::Log);
         self.units.set_role(self.next[1], Role::Log);
         // Few notes go along.
         let (notes_start, notes_end) = (self.notes.start, self.end.unwrap_or(self.notes.end));
         let most = self.units.geometry().room() / NOTES_SHARE;
         let keeps_old = u32::from(self.notes.here) > most && self.count_notes(notes_start, notes_end)? > most;
-        let third =
-            if keeps_old { self.units.least_worn_free()?.ok_or(StoreError::Full)? } else { self.choose_third()? };
-        self.units.open(unit, Stream::Log)?;
-        let geometry = self.units.geometry();
-        let start = geometry.start(unit).offset(geometry.head());
+        let third = if keeps_old { self.units.expect_free()? } else { self.choose_third()? };
+        (self.sectors, self.has_sectors) = (None, false);
+        self.units.open(self.next[0], Stream::Log)?;
         if keeps_old {
             (self.notes.from, self.notes.here) = (Some(notes_end), 0);
             self.notes.units += 1;
         }
+        self.begin(third, (notes_start, notes_end))?;
+        if old != third && !keeps_old {
+            self.units.set_role(old, Role::Filled);
+        }
+        Ok(())
+    }
+
+    /// Erases the unit of the next log, which does not count yet, for sectors.
+    pub(crate) fn open_for_sectors(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
+        self.units.open(self.next[0], Stream::Log)?;
+        self.sectors = Some(self.next[0]);
+        Ok(self.next[0])
+    }
+
+    /// The unit that sectors go to behind the records, if there is one.
+    pub(crate) const fn sectors(&self) -> Option<EraseUnit> {
+        self.sectors
+    }
+
+    /// Gives up what was written where a log was to begin.
+    pub(crate) fn close_sectors(&mut self) {
+        self.sectors = None;
+    }
+
+    /// Begins the next log in the unit that was opened for it, which has sectors already, with a map in which nothing
+    /// is in doubt. In the unit of the log before it nothing is live then.
+    pub(crate) fn begin_beside_sectors(&mut self, root: Entry) -> Result<(), StoreError<D::Error>> {
+        (self.root, self.doubt, self.intent, self.has_sectors) = (root, None, None, true);
+        let (start, old) = (self.notes.start, self.unit);
+        self.begin(old, (start, start))
+    }
+
+    /// Whether the next log has no third unit: the present one has sectors, and nothing is free.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.units.live_in(self.unit) > 0 && self.units.free_count() == 0
+    }
+
+    /// Writes a log's head, from whose `End` on it counts.
+    fn begin(&mut self, third: EraseUnit, notes: (Granule, Granule)) -> Result<(), StoreError<D::Error>> {
+        let (geometry, unit) = (self.units.geometry(), self.next[0]);
+        let start = geometry.start(unit).offset(geometry.head());
         (self.end, self.notes.start) = (Some(start), start);
         self.program(Record::Root(self.root))?;
         self.program(Record::Next(self.next[1]))?;
@@ -358,7 +405,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         }
         if self.notes.here > 0 {
             self.notes.here = 0;
-            self.copy_notes(notes_start, notes_end)?;
+            self.copy_notes(notes.0, notes.1)?;
         }
         if let Some(note) = self.notes.last.take() {
             self.program_note(note)?;
@@ -370,16 +417,16 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             self.program(Record::End)?;
         }
         self.units.set_role(third, Role::Log);
-        if old != third && !keeps_old {
-            self.units.set_role(old, Role::Filled);
-        }
         (self.unit, self.next) = (unit, [self.next[1], third]);
         Ok(())
     }
 
-    /// The unit of the log after the next one: the present one again, unless it is worn.
+    /// The unit of the log after the next one: the present one again, unless it is worn, or has sectors.
     fn choose_third(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
         let old = self.unit;
+        if self.units.live_in(old) > 0 {
+            return self.units.expect_free();
+        }
         let erases = self.units.head(old)?.map_or(0, |head| head.erases);
         let Some(other) = self.units.least_worn_free()? else { return Ok(old) };
         let others = self.units.head(other)?.map_or(erases, |head| head.erases);
@@ -471,6 +518,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             self.units.set_role(log, Role::Log);
         }
         (self.unit, self.end, self.next) = (unit, None, replayed.next);
+        (self.sectors, self.has_sectors) = (None, false);
         (self.root, self.intent, self.doubt) = (replayed.root, replayed.intent, None);
         (self.tails, self.appends, self.notes) = (replayed.tails, 0, replayed.notes);
         self.mount_notes()?;

@@ -5,6 +5,7 @@
 //! 2. Where hardly a unit is free, a unit with few live sectors goes along, or is moved by itself. Ordinary reclamation
 //!    moves one sector after the other: a cut leaves both units partly filled, so that a supply which fails again and
 //!    again would use up one unit each time. Here a cut leaves the new unit as free as it was.
+//! 3. Where none is free, they go to the unit of the next log before that counts, and its head leads to them.
 //!
 //! ```text
 //!  before  root ─▶ node ─▶ leaf a ─▶ object 17          after  root′ ─▶ node′ ─▶ leaf a′ ─▶ object 17′
@@ -15,6 +16,7 @@ use norn_flash::{EraseUnit, Nor};
 use norn_heap::{Listener, StoreError};
 
 use crate::format::{Entry, FANOUT, Granule, Owner, SectorKind, Stream};
+use crate::log::Doubt;
 use crate::map::Map;
 use crate::object::Sector;
 use crate::reclaim::Reclamation;
@@ -24,6 +26,9 @@ use crate::units::{Role, UnitRows};
 const MOVES_MAX: usize = 16;
 /// Map nodes that are written anew for them.
 const NODES_MAX: usize = 20;
+
+/// A new root, and the nodes that it and those below it replace.
+type NewNodes = (Option<Entry>, [Option<Granule>; NODES_MAX]);
 
 /// A unit whose sectors go along with other moves.
 pub(crate) struct Joined {
@@ -51,7 +56,7 @@ impl Moves {
         Moves { list: [(owner, entry); MOVES_MAX], len: 1 }
     }
 
-    const NONE: Moves = Moves { len: 0, ..Moves::of(Owner::object(0), Entry::Nowhere(0)) };
+    pub(crate) const NONE: Moves = Moves { len: 0, ..Moves::of(Owner::object(0), Entry::Nowhere(0)) };
 
     fn all(&self) -> &[(Owner, Entry)] {
         &self.list[..self.len]
@@ -103,7 +108,18 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
     /// Writes the nodes above some owners anew, now leading elsewhere, and makes that the map.
     ///
     /// Programs these nodes, and the log's record.
-    pub(crate) fn lead_all(&mut self, mut moves: Moves) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn lead_all(&mut self, moves: Moves) -> Result<(), StoreError<D::Error>> {
+        let (root, replaced) = self.write_nodes(moves)?;
+        if let Some(root) = root {
+            self.space.log.set_root(root)?;
+        }
+        self.remove_nodes(replaced);
+        Ok(())
+    }
+
+    /// Writes the nodes above some owners anew, now leading elsewhere. Returns the root, to which nothing leads yet,
+    /// and the nodes that it replaces.
+    pub(crate) fn write_nodes(&mut self, mut moves: Moves) -> Result<NewNodes, StoreError<D::Error>> {
         let (mut replaced, mut count) = ([None; NODES_MAX], 0);
         for level in 1..=self.top() {
             while let Some(&(owner, _)) = moves.all().iter().find(|(owner, _)| owner.level < level) {
@@ -129,10 +145,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Map<D, M, L> {
                 }
             }
         }
-        let Some(&(_, root)) = moves.all().first() else { return Ok(()) };
-        self.space.log.set_root(root)?;
-        self.remove_nodes(replaced);
-        Ok(())
+        Ok((moves.all().first().map(|&(_, root)| root), replaced))
     }
 }
 
@@ -161,25 +174,75 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     pub(crate) fn join(&mut self, moves: &mut Moves) -> Result<Option<Joined>, StoreError<D::Error>> {
         let mut best: Option<(u32, EraseUnit)> = None;
         for unit in self.objects.map.space.log.units.all() {
-            if let Some(granules) = self.granules_to_join(unit, *moves)?
+            let units = &self.objects.map.space.log.units;
+            if units.role(unit) == Role::Filled
+                && (1..=units.geometry().room() / 2).contains(&units.live_in(unit))
+                && let Some(granules) = self.granules_to_join(unit, *moves)?
                 && best.is_none_or(|(least, _)| granules < least)
             {
                 best = Some((granules, unit));
             }
         }
-        let Some((_, unit)) = best else { return Ok(None) };
-        let (mut walk, mut objects) = (self.walk(unit), 0);
+        best.map(|(_, unit)| self.join_unit(unit, moves)).transpose()
+    }
+
+    /// Copies the objects of a unit, and has them and its nodes go along with other moves: there has to be room.
+    fn join_unit(&mut self, unit: EraseUnit, moves: &mut Moves) -> Result<Joined, StoreError<D::Error>> {
+        let (mut walk, mut objects) = (self.walk(unit)?, 0);
         while let Some(sector) = self.next_live(&mut walk)? {
             if sector.header.kind != SectorKind::Node && !moves.has_moved(sector) {
                 moves.set(sector.header.owner(), Entry::At(self.objects.copy(&sector, Stream::Updated)?));
                 objects += 1;
             }
         }
-        let mut walk = self.walk(unit);
+        let mut walk = self.walk(unit)?;
         while let Some(sector) = self.next_live(&mut walk)? {
             self.touch(sector, moves)?;
         }
-        Ok(Some(Joined { unit, objects }))
+        Ok(Joined { unit, objects })
+    }
+
+    /// Writes what is in doubt anew, where no unit is free: into the unit of the next log, before that counts. Its head
+    /// leads to the new map, in which nothing is in doubt. What is live in the present log's unit goes along, and a
+    /// unit with few sectors, so that neither this nor many mounts that are cut use up a unit.
+    ///
+    /// # Errors
+    /// `Full` where that does not fit.
+    pub(crate) fn settle_in_log(&mut self, doubt: Option<&Doubt>) -> Result<(), StoreError<D::Error>> {
+        let was_settling = core::mem::replace(&mut self.objects.map.space.is_settling, true);
+        let settled = self.write_beside_log(doubt);
+        let space = &mut self.objects.map.space;
+        space.is_settling = was_settling;
+        if settled.is_err() {
+            // What was counted, nothing leads to.
+            space.log.units.has_lost_count = true;
+            space.log.close_sectors();
+        }
+        settled
+    }
+
+    fn write_beside_log(&mut self, doubt: Option<&Doubt>) -> Result<(), StoreError<D::Error>> {
+        let old = self.objects.map.space.log.unit();
+        self.objects.map.space.open_log()?;
+        let (mut moves, replaced) = match doubt {
+            Some(doubt) => self.copy_in_doubt(doubt)?,
+            None => (Moves::NONE, None),
+        };
+        let carried = if self.objects.map.space.log.units.live_in(old) == 0 {
+            None
+        } else if self.granules_to_join(old, moves)?.is_some() {
+            Some(self.join_unit(old, &mut moves)?)
+        } else {
+            return Err(StoreError::Full);
+        };
+        let joined = self.join(&mut moves)?;
+        let (root, nodes) = self.objects.map.write_nodes(moves)?;
+        let root = root.unwrap_or(self.objects.map.space.log.root());
+        self.objects.map.space.log.begin_beside_sectors(root)?;
+        self.objects.map.remove_nodes(nodes);
+        self.remove_replaced(replaced);
+        [carried, joined].into_iter().flatten().for_each(|joined| self.give_up(joined));
+        Ok(())
     }
 
     /// Has a node written anew, although nothing below it may have moved. Returns whether there is room for that.
@@ -198,10 +261,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     fn granules_to_join(&mut self, unit: EraseUnit, mut moves: Moves) -> Result<Option<u32>, StoreError<D::Error>> {
         let units = &self.objects.map.space.log.units;
         let (geometry, live) = (units.geometry(), units.live_in(unit));
-        if units.role(unit) != Role::Filled || live == 0 || live > geometry.room() / 2 {
-            return Ok(None);
-        }
-        let (mut walk, mut found, mut granules) = (self.walk(unit), 0, 0);
+        let (mut walk, mut found, mut granules) = (self.walk(unit)?, 0, 0);
         while let Some(sector) = self.next_live(&mut walk)? {
             found += sector.header.granules(&geometry);
             let has_room = if sector.header.kind == SectorKind::Node {
@@ -223,10 +283,9 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         Ok((found == live && nodes <= NODES_MAX && granules <= room).then_some(granules))
     }
 
-    fn walk(&self, unit: EraseUnit) -> Walk {
+    fn walk(&mut self, unit: EraseUnit) -> Result<Walk, StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
-        let start = geometry.start(unit);
-        Walk { at: start.offset(geometry.head()), end: start.offset(geometry.unit_granules) }
+        Ok(Walk { at: self.first_sector(unit)?, end: geometry.start(unit).offset(geometry.unit_granules) })
     }
 
     /// The next sector that the map leads to. A walk and no visitor: the stack of a call through a pointer has no bound

@@ -115,7 +115,6 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         units.clear(0);
         self.objects.map.space.close_all();
         self.objects.map.space.is_settling = false;
-        self.objects.map.space.has_lost_count = false;
         self.leftover = Leftover::default();
         Ok(())
     }
@@ -175,9 +174,13 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             return Ok(());
         }
         self.objects.map.space.is_settling = true;
-        self.objects.map.space.log.turn()?;
-        if let Some(doubt) = self.objects.map.space.log.doubt().copied() {
-            self.settle(&doubt)?;
+        let log = &mut self.objects.map.space.log;
+        let (doubt, is_stuck) = (log.doubt().copied(), log.is_stuck());
+        if !log.is_open() && log.units.free_count() == 0 && (is_stuck || doubt.is_some()) {
+            self.settle_in_log(doubt.as_ref())?;
+        } else {
+            log.turn()?;
+            doubt.map_or(Ok(()), |doubt| self.settle(&doubt))?;
         }
         self.sweep()?;
         if self.objects.map.space.log.is_open() {
@@ -241,6 +244,16 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// Writes anew what is in doubt (step 5), and where hardly a unit is free a unit with few live sectors, so that a
     /// supply which fails again and again does not use up the units.
     fn settle(&mut self, doubt: &Doubt) -> Result<(), StoreError<D::Error>> {
+        let (mut moves, replaced) = self.copy_in_doubt(doubt)?;
+        let joined = if self.free_count() <= self.reserve() / 2 { self.join(&mut moves)? } else { None };
+        self.objects.map.lead_all(moves)?;
+        self.remove_replaced(replaced);
+        joined.into_iter().for_each(|joined| self.give_up(joined));
+        Ok(())
+    }
+
+    /// Copies the object in doubt, if it is one. Returns where the map is to lead, and what is replaced.
+    pub(crate) fn copy_in_doubt(&mut self, doubt: &Doubt) -> Result<(Moves, Option<Sector>), StoreError<D::Error>> {
         let owner = doubt.intent.owner();
         let entry = doubt.path[usize::from(owner.level)];
         let (mut moves, mut old) = (Moves::of(owner, entry), None);
@@ -255,14 +268,14 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             moves.set(owner, Entry::At(copy));
             old = Some(sector);
         }
-        let joined = if self.free_count() <= self.reserve() / 2 { self.join(&mut moves)? } else { None };
-        self.objects.map.lead_all(moves)?;
+        Ok((moves, old))
+    }
+
+    pub(crate) fn remove_replaced(&mut self, replaced: Option<Sector>) {
         let units = &mut self.objects.map.space.log.units;
-        if let Some(Sector { at, header }) = old {
+        if let Some(Sector { at, header }) = replaced {
             units.remove_live(at, header.granules(&units.geometry()));
         }
-        joined.into_iter().for_each(|joined| self.give_up(joined));
-        Ok(())
     }
 
     /// Counts every sector that the map leads to (step 3).

@@ -108,7 +108,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     ///
     /// # Errors
     /// `Full` when each unit has been tried, or where moving takes more than it frees: what is kept for calls that have
-    /// to find room is not spent.
+    /// to find room is not spent. Without more ado where there was no room for as much before.
     pub(crate) fn make_room_for(&mut self, granules: u32, sectors: u32) -> Result<bool, StoreError<D::Error>> {
         self.recount()?;
         let (mut reclaimed, mut in_vain) = (0, 0);
@@ -118,11 +118,14 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             // What a transaction replaces is no more than an update; what is created leaves the reserve as it is.
             let is_tried = space.log.is_open() && reclaimed >= self.eager() && !is_short;
             let is_free = self.free_count() > self.reserve() || is_tried;
-            if space.has_capacity(granules, sectors) && is_free {
+            let needed = space.needed(granules, sectors);
+            if space.has_capacity(needed) && is_free {
                 return Ok(reclaimed > 0);
             }
             in_vain = if is_short { in_vain + 1 } else { 0 };
-            if in_vain > IN_VAIN || reclaimed > 2 * self.unit_count() || !self.reclaim_one()? {
+            let is_in_vain = in_vain > IN_VAIN || reclaimed > 2 * self.unit_count() || space.was_refused(needed);
+            if is_in_vain || !self.reclaim_one()? {
+                self.objects.map.space.refuse(needed);
                 return Err(StoreError::Full);
             }
             reclaimed += 1;
@@ -131,10 +134,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Counts anew what is live, after a call that found no free unit halfway.
     pub(crate) fn recount(&mut self) -> Result<(), StoreError<D::Error>> {
-        if self.objects.map.space.has_lost_count {
+        if self.objects.map.space.log.units.has_lost_count {
             self.objects.map.space.log.units.clear_live();
             self.count_live()?;
-            self.objects.map.space.has_lost_count = false;
+            self.objects.map.space.log.units.has_lost_count = false;
         }
         Ok(())
     }
@@ -178,6 +181,9 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Empties the unit that is worth most. Returns whether there is one.
     pub(crate) fn reclaim_one(&mut self) -> Result<bool, StoreError<D::Error>> {
+        if self.objects.map.space.log.is_stuck() && !self.objects.map.space.log.is_open() {
+            self.settle_in_log(None)?;
+        }
         let Some(victim) = self.choose()? else { return Ok(false) };
         self.empty_or_merge(victim.unit)?;
         Ok(true)
@@ -235,7 +241,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     fn empty(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
         let geometry = self.objects.map.space.log.units.geometry();
         let end = geometry.start(unit).offset(geometry.unit_granules);
-        let mut at = geometry.start(unit).offset(geometry.head());
+        let mut at = self.first_sector(unit)?;
         while self.objects.map.space.log.units.live_in(unit) > 0 {
             let Some(header) = self.next_header(at, end)? else {
                 return Err(self.objects.map.medium().corrupted(at, "a live sector that its unit does not show"));
@@ -249,6 +255,14 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             };
         }
         Ok(())
+    }
+
+    /// Where the sectors of a unit begin. Reads its head.
+    pub(crate) fn first_sector(&mut self, unit: EraseUnit) -> Result<Granule, StoreError<D::Error>> {
+        let units = &mut self.objects.map.space.log.units;
+        let geometry = units.geometry();
+        let is_log = units.head(unit)?.is_some_and(|head| head.stream == Stream::Log);
+        Ok(geometry.start(unit).offset(if is_log { geometry.log_sectors() } else { geometry.head() }))
     }
 
     /// Moves a sector, if the map or a note leads to it.
@@ -335,7 +349,10 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         let header = self.objects.map.stated_header(node)?;
         let written = self.objects.map.write_node(leaf, new, Stream::Map)?;
         self.lead_to(leaf, Entry::At(written), Some(Sector { at: node, header }))?;
-        for (old, _) in old.iter().zip(new).filter(|(old, new)| old != new) {
+        for (old, new) in old.iter().zip(new).filter(|(old, new)| old != new) {
+            if matches!(new, Entry::Nowhere(_)) {
+                self.objects.map.space.refuse_none();
+            }
             if let Entry::At(at) = *old {
                 let header = self.objects.map.stated_header(at)?;
                 self.objects.map.invalidate(&header);
@@ -439,6 +456,9 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         self.objects.map.set(owner, entry)?;
         if let Some(old) = old {
             self.objects.map.space.log.units.remove_live(old.at, old.header.granules(&geometry));
+        }
+        if matches!(entry, Entry::Nowhere(_)) {
+            self.objects.map.space.refuse_none();
         }
         Ok(())
     }

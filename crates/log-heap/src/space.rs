@@ -19,6 +19,8 @@ const OVERHEAD_UNITS: u32 = 3 + 1;
 /// nodes are written anew once changes have filled them: without it, moving takes as much as it frees on a part that is
 /// full of small objects, and no call finds room any more.
 const SHARE_TENTHS: u32 = 3;
+/// Units that are kept free for undoing a transaction, or as many as without one.
+const RESERVE_TO_UNDO: u32 = 6;
 /// Most places of a tail.
 const TAIL_MAX: u32 = 26;
 /// Places of the tail of an object that was found to be updated often.
@@ -67,10 +69,11 @@ pub(crate) struct Space<D, M> {
     open: [Option<Frontier>; STREAMS.len()],
     /// Units that were opened ahead of need, for any stream.
     ready: [Option<EraseUnit>; READY_UNITS],
+    /// The fewest live granules for which a call has found no room since something was deleted. Reclaiming for as many
+    /// again would be in vain.
+    refused: u32,
     /// Whether a mount settles what was in doubt: then one unit is open, because the mount may be cut again and again.
     pub(crate) is_settling: bool,
-    /// Whether a call ended after it had counted sectors to which the map does not lead.
-    pub(crate) has_lost_count: bool,
     /// Whether the map is of its greatest height: then objects are many and small, and moving a unit's objects takes as
     /// much of map nodes again.
     pub(crate) has_large_map: bool,
@@ -82,8 +85,8 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
             log: Log::new(medium, rows),
             open: [None; STREAMS.len()],
             ready: [None; READY_UNITS],
+            refused: u32::MAX,
             is_settling: false,
-            has_lost_count: false,
             has_large_map: false,
         }
     }
@@ -92,6 +95,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) fn close_all(&mut self) {
         self.open = [None; STREAMS.len()];
         self.ready = [None; READY_UNITS];
+        self.refused = u32::MAX;
     }
 
     /// Units that can be used: those that are free, and those that were opened ahead of need.
@@ -116,7 +120,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// Granules that can be allocated without an erase, and so that no call finds too few units.
     pub(crate) fn ready_granules(&self) -> u32 {
         let room = self.log.units.geometry().room();
-        let left = |stream: Stream| self.open[stream as usize].map_or(0, |open| self.left_in(open));
+        let left = |stream: Stream| self.frontier(stream as usize).map_or(0, |open| self.left_in(open));
         let (objects, nodes) = (left(Stream::Updated), left(Stream::Map));
         let before_reclaiming = self.free_count().saturating_sub(self.reserve());
         let ready = self.ready.iter().flatten().count() as u32;
@@ -133,10 +137,33 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) fn close_full(&mut self) {
         let node = self.log.units.geometry().node_granules();
         for stream in 0..self.open.len() {
-            if let Some(open) = self.open[stream].filter(|&open| self.left_in(open) < node) {
-                self.log.units.set_role(open.unit, Role::Filled);
-                self.open[stream] = None;
+            if self.open[stream].is_some_and(|open| self.left_in(open) < node) {
+                self.close(stream);
             }
+        }
+    }
+
+    /// Erases the unit of the next log, and has sectors go there.
+    pub(crate) fn open_log(&mut self) -> Result<(), StoreError<D::Error>> {
+        let unit = self.log.open_for_sectors()?;
+        let at = self.log.units.geometry().log_sectors() as u16;
+        self.close(Stream::Updated as usize);
+        self.open[Stream::Updated as usize] = Some(Frontier { unit, at });
+        Ok(())
+    }
+
+    /// Where a stream is appended to. A log's unit takes sectors no longer than the log says.
+    fn frontier(&self, stream: usize) -> Option<Frontier> {
+        self.open[stream].filter(|open| self.is_open(open.unit) || self.log.sectors() == Some(open.unit))
+    }
+
+    fn is_open(&self, unit: EraseUnit) -> bool {
+        self.log.units.role(unit) == Role::Open
+    }
+
+    fn close(&mut self, stream: usize) {
+        if let Some(open) = self.open[stream].take().filter(|open| self.is_open(open.unit)) {
+            self.log.units.set_role(open.unit, Role::Filled);
         }
     }
 
@@ -151,7 +178,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) fn allocate(&mut self, stream: Stream, granules: u32) -> Result<Granule, StoreError<D::Error>> {
         let geometry = self.log.units.geometry();
         let stream = self.stream_for(stream, granules);
-        let frontier = match self.open[stream].filter(|frontier| frontier.fits(granules, &geometry)) {
+        let frontier = match self.frontier(stream).filter(|frontier| frontier.fits(granules, &geometry)) {
             Some(frontier) => frontier,
             None => self.open(stream)?,
         };
@@ -165,7 +192,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// because each of many mounts was cut after it had opened one.
     fn stream_for(&self, stream: Stream, granules: u32) -> usize {
         let geometry = self.log.units.geometry();
-        let fits = |stream: &usize| self.open[*stream].is_some_and(|frontier| frontier.fits(granules, &geometry));
+        let fits = |stream: &usize| self.frontier(*stream).is_some_and(|frontier| frontier.fits(granules, &geometry));
         let is_short = self.free_count() <= geometry.reserve() / 2;
         if is_short || self.is_settling {
             let open = (0..self.open.len()).find(fits);
@@ -176,7 +203,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
 
     /// Granules that are left in the open unit with most of them.
     pub(crate) fn largest_open(&self) -> u32 {
-        self.open.iter().flatten().map(|&open| self.left_in(open)).max().unwrap_or(0)
+        (0..STREAMS.len()).filter_map(|stream| self.frontier(stream)).map(|open| self.left_in(open)).max().unwrap_or(0)
     }
 
     fn open(&mut self, stream: usize) -> Result<Frontier, StoreError<D::Error>> {
@@ -184,19 +211,13 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
             Some(unit) => unit,
             None => self.open_free(stream)?,
         };
-        let units = &mut self.log.units;
-        if let Some(old) = self.open[stream].take() {
-            units.set_role(old.unit, Role::Filled);
-        }
-        units.set_role(unit, Role::Open);
-        Ok(Frontier { unit, at: units.geometry().head() as u16 })
+        self.close(stream);
+        self.log.units.set_role(unit, Role::Open);
+        Ok(Frontier { unit, at: self.log.units.geometry().head() as u16 })
     }
 
     fn open_free(&mut self, stream: usize) -> Result<EraseUnit, StoreError<D::Error>> {
-        let Some(unit) = self.log.units.least_worn_free()? else {
-            self.has_lost_count = true;
-            return Err(StoreError::Full);
-        };
+        let unit = self.log.units.expect_free()?;
         self.log.units.open(unit, STREAMS[stream])?;
         Ok(unit)
     }
@@ -208,8 +229,14 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS).saturating_sub(self.reserve() + notes)
     }
 
-    /// Whether so many more granules may be live, in so many sectors that are new. What replaces others is not new.
-    pub(crate) fn has_capacity(&self, granules: u32, sectors: u32) -> bool {
+    /// Whether so many granules may be live.
+    pub(crate) fn has_capacity(&self, needed: u32) -> bool {
+        needed <= self.capacity()
+    }
+
+    /// Granules that are live with so many more, and the share for moves of sectors that are new. What replaces others
+    /// is not new.
+    pub(crate) fn needed(&self, granules: u32, sectors: u32) -> u32 {
         let (geometry, units) = (self.log.units.geometry(), &self.log.units);
         let moves = match sectors {
             0 => 0,
@@ -218,7 +245,23 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
                 nodes * SHARE_TENTHS / (10 * (u32::from(geometry.spares()) + 1))
             }
         };
-        units.live() + granules + moves <= self.capacity()
+        units.live() + granules + moves
+    }
+
+    /// Remembers that there was no room for so many live granules. A transaction needs more room than other calls.
+    pub(crate) fn refuse(&mut self, needed: u32) {
+        if !self.log.is_open() {
+            self.refused = self.refused.min(needed);
+        }
+    }
+
+    /// What was deleted may make room for what was refused.
+    pub(crate) fn refuse_none(&mut self) {
+        self.refused = u32::MAX;
+    }
+
+    pub(crate) fn was_refused(&self, needed: u32) -> bool {
+        !self.log.is_open() && needed >= self.refused
     }
 
     /// Units that a call finds free: within a transaction more, for undoing it. Few notes take no unit of the log.
@@ -226,7 +269,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         let (geometry, notes) = (self.log.units.geometry(), &self.log.notes);
         let reserve = geometry.reserve() * if self.has_large_map { 3 } else { 2 } / 2;
         let has_few = notes.units == 0 && u32::from(notes.here) < geometry.room() / 8;
-        if !notes.is_open || self.is_settling || has_few && geometry.has_large_units() { reserve } else { 2 * reserve }
+        if !notes.is_open || self.is_settling || has_few && geometry.has_large_units() { reserve } else { reserve + reserve.min(RESERVE_TO_UNDO) }
     }
 
     /// Places that the tail of a new sector gets. They follow what was used of the old one, and get fewer as the part

@@ -169,7 +169,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     fn recount_where_damaged(&mut self, ended: Result<(), StoreError<D::Error>>) -> Result<(), StoreError<D::Error>> {
         match ended {
             Err(StoreError::Corrupted) => {
-                self.objects.map.space.has_lost_count = true;
+                self.objects.map.space.log.units.has_lost_count = true;
                 Ok(())
             }
             ended => ended,
@@ -203,6 +203,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Undoes the open transaction.
     pub(crate) fn undo(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.recount()?;
         self.objects.map.space.is_settling = true;
         let (mut unit, mut walk) = (self.objects.map.space.log.unit(), self.objects.map.space.log.walk());
         while let Some(note) = self.objects.map.space.log.next_note(&mut walk)? {

@@ -58,11 +58,13 @@ pub(crate) struct Units<D, M> {
     free: u32,
     /// The largest sequence number so far.
     newest: u32,
+    /// Whether a call ended after it had counted sectors to which the map does not lead.
+    pub(crate) has_lost_count: bool,
 }
 
 impl<D: Nor, M: UnitRows> Units<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Units { medium, rows, live: 0, sectors: 0, free: 0, newest: 0 }
+        Units { medium, rows, live: 0, sectors: 0, free: 0, newest: 0, has_lost_count: false }
     }
 
     pub(crate) fn rows_given(&self) -> usize {
@@ -81,7 +83,7 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     /// Forgets everything: no unit has anything live or any role.
     pub(crate) fn clear(&mut self, newest: u32) {
         self.rows.as_mut().fill(UnitRow::UNUSED);
-        (self.live, self.sectors, self.newest) = (0, 0, newest);
+        (self.live, self.sectors, self.newest, self.has_lost_count) = (0, 0, newest, false);
         self.free = u32::from(self.medium.geometry().unit_count);
     }
 
@@ -178,6 +180,16 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     /// The sequence number of the unit opened last.
     pub(crate) const fn newest(&self) -> u32 {
         self.newest
+    }
+
+    /// The free unit with the fewest erases, for a call that cannot go on without: what it has counted is lost then.
+    ///
+    /// # Errors
+    /// `Full`.
+    pub(crate) fn expect_free(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
+        let least = self.least_worn_free()?;
+        self.has_lost_count |= least.is_none();
+        least.ok_or(StoreError::Full)
     }
 
     /// The free unit with the fewest erases. Reads the head of each.

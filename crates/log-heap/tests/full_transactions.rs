@@ -47,7 +47,11 @@ impl<'a> Full<'a> {
     /// A part with arrays of some sections, filled up with objects.
     fn fill(spec: PartSpec, run: &'a Run, random: &mut fastrand::Rng) -> Full<'a> {
         let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
-        let most = if spec.part.unit_count < 20 { 300 } else { 900 };
+        let most = match spec.part.size_bytes() {
+            ..20_480 => 100,
+            ..40_960 => 300,
+            _ => 900,
+        };
         let mut heap = Heap::format_in(NorSim::new(spec), rows).unwrap();
         let arrays = [(); ARRAYS].map(|()| {
             let count = random.usize(most / 3..most);
@@ -252,6 +256,48 @@ fn cuts_on_full_parts_leave_them_usable() {
     let cut = |run: Run| cut_full_parts(&run, 25).unwrap_or_else(|| panic!("no room to undo; {}", run.replay()));
     let cuts: usize = seeds(0..12, REPLAY).map(cut).sum();
     assert!(cuts > 20, "{cuts} cuts");
+}
+
+/// Full parts whose units hold four to six map nodes take updates after any number of cuts in a row, mounts too.
+#[test]
+fn cuts_on_full_parts_of_small_units_leave_them_usable() {
+    for run in seeds(0..12, REPLAY) {
+        let mut random = run.random();
+        let granule = if random.bool() { 8 } else { 4 };
+        let spec = catalogue::limited_test_part(random.u16(24..65), 512, granule, Reprogramming::Once);
+        let mut full = Full::fill(spec, &run, &mut random);
+        for step in 0..200 {
+            full.step = step;
+            full.heap.device_mut().cut_power_after(random.u64(..80), Tear::draw(&mut random));
+            while full.heap.device().is_powered() {
+                let object = full.objects[random.usize(..full.objects.len())];
+                let updated = full.heap.put_field(object, 0, &random.u32(..).to_le_bytes());
+                assert!(!matches!(updated, Err(AccessError::Store(StoreError::Full))), "{}", full.replay());
+            }
+            assert!(full.mount(&mut random), "{}", full.replay());
+        }
+        full.delete_until_there_is_room();
+    }
+}
+
+/// Each such call reclaimed units, in vain.
+#[test]
+fn what_was_refused_is_refused_again_without_an_erase() {
+    for spec in [large_units(32), written_once(32)] {
+        let rows = vec![UnitRow::UNUSED; 32];
+        let mut heap = Heap::format_in(NorSim::new(spec), rows).unwrap();
+        let layout = Layout::uniform(10, 4);
+        let objects: Vec<Ref> = std::iter::from_fn(|| heap.create(layout).ok()).collect();
+        let before = heap.device().counters();
+        assert!(heap.create(layout).is_err() && heap.create_array(1_000, 4, b"").is_err());
+        let after = heap.device().counters();
+        assert_eq!((after.erases, after.programs()), (before.erases, before.programs()));
+        let has_room = objects[..85].iter().any(|&object| {
+            heap.delete(object).unwrap();
+            heap.create(layout).is_ok()
+        });
+        assert!(has_room, "two units of {} objects are deleted", objects.len());
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Tests of the bits and codes on flash.
 
+use norn_flash::EraseUnit;
+
 use super::*;
 use crate::log_record::{Record, Tails};
 
