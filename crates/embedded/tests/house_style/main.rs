@@ -2,6 +2,7 @@
 
 mod circles;
 mod maps;
+mod packages;
 mod patches;
 mod widths;
 
