@@ -23,10 +23,10 @@ help:
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heaps in steady state, the ordered indexes and the ring log beside other stores for flash, into out/peers: two hours on two cores"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4, compared with the guide"
-	@echo "make book       the guide, the designs, the formats, and the results as pages for a browser, into out/book"
+	@echo "make book       the guide, the designs, the formats and the results as pages for a browser, into out/book"
 	@echo "make dist       the command norn as an archive with its manual and completions, into out/dist"
 	@echo "make wheel      a wheel for Python that makes and reads images, into out/wheel"
-	@echo "make lint       formatting, clippy, packages, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"
+	@echo "make lint       formatting, clippy, packages, links of the documentation, fuzz targets, builds for Cortex-M without std, and the stack that calls take there"
 
 # The last jar that is made.
 $(CARD_JARS): $(CARD_SOURCES) tools/card-jars
@@ -132,6 +132,7 @@ lint:
 	cargo clippy --locked -p norn-cli --all-targets --features arrow,plots -- -D warnings
 	cargo clippy --locked -p norn-ordered-index --all-targets --features postcard,zerocopy -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+	tools/check-fuzz
 	tools/check-no-std
 	tools/size-table --stack
 	tools/firmware-test --lint
