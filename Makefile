@@ -23,7 +23,7 @@ help:
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heaps in steady state, the ordered indexes and the ring log beside other stores for flash, into out/peers: two hours on two cores"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4, compared with the guide"
-	@echo "make book       the guide, the designs, the formats and the results as pages for a browser, into out/book"
+	@echo "make book       the guide, the designs, the formats, the results and what make lab measured as pages for a browser, into out/book"
 	@echo "make dist       the command norn as an archive with its manual and completions, into out/dist"
 	@echo "make wheel      a wheel for Python that makes and reads images, into out/wheel"
 	@echo "make lint       formatting, clippy, packages, links of the documentation, fuzz targets, builds for Cortex-M without std, and the stack that calls take there"
@@ -114,9 +114,7 @@ size:
 
 book:
 	@tools/ensure-rust
-	@tools/ensure-mdbook
-	PATH="$$PATH:$$HOME/.cargo/bin" mdbook build docs
-	@echo "open out/book/index.html"
+	tools/book
 
 dist:
 	tools/dist
