@@ -66,6 +66,7 @@ test-long:
 	@$(if $(NORN_TRACES),,echo "NOT RUN: the figures of MiBench's traces; NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst, runs them")
 	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000 -Dreplica.rounds=60 -Dreplica.five=60
 	tools/check-boards
+	tools/check-rust-version
 	tools/test-python
 	tools/crash-faults
 	tools/firmware-test --resets 5000
