@@ -6,7 +6,7 @@ SEED = 2006
 CARD_JARS = out/card/sampling.jar
 CARD_SOURCES = $(shell find java/card-api java/applets -name '*.java')
 
-.PHONY: help run install test test-java firmware-test firmware-counts test-long crash-faults bench lab bobc hot compare size book dist lint
+.PHONY: help run install test test-java firmware-test firmware-counts test-long crash-faults bench lab bobc hot compare size book dist wheel lint
 
 help:
 	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
@@ -23,9 +23,10 @@ help:
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heaps in steady state, the ordered indexes and the ring log beside other stores for flash, into out/peers: two hours on two cores"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4, compared with the guide"
-	@echo "make book       the guide, the designs, the formats and the results as pages for a browser, into out/book"
+	@echo "make book       the guide, the designs, the formats, the results and what make lab measured as pages for a browser, into out/book"
 	@echo "make dist       the command norn as an archive with its manual and completions, into out/dist"
-	@echo "make lint       formatting, clippy, packages, links of the documentation, builds for Cortex-M without std, and the stack that calls take there"
+	@echo "make wheel      a wheel for Python that makes and reads images, into out/wheel"
+	@echo "make lint       formatting, clippy, packages, links of the documentation, fuzz targets, builds for Cortex-M without std, and the stack that calls take there"
 
 # The last jar that is made.
 $(CARD_JARS): $(CARD_SOURCES) tools/card-jars
@@ -65,6 +66,8 @@ test-long:
 	@$(if $(NORN_TRACES),,echo "NOT RUN: the figures of MiBench's traces; NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst, runs them")
 	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000 -Dreplica.rounds=60 -Dreplica.five=60
 	tools/check-boards
+	tools/check-rust-version
+	tools/test-python
 	tools/crash-faults
 	tools/firmware-test --resets 5000
 	tools/fuzz heap_image 600
@@ -112,12 +115,13 @@ size:
 
 book:
 	@tools/ensure-rust
-	@tools/ensure-mdbook
-	PATH="$$PATH:$$HOME/.cargo/bin" mdbook build docs
-	@echo "open out/book/index.html"
+	tools/book
 
 dist:
 	tools/dist
+
+wheel:
+	tools/wheel
 
 lint:
 	@tools/ensure-rust
@@ -127,6 +131,7 @@ lint:
 	cargo clippy --locked -p norn-cli --all-targets --features arrow,plots -- -D warnings
 	cargo clippy --locked -p norn-ordered-index --all-targets --features postcard,zerocopy -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+	tools/check-fuzz
 	tools/check-no-std
 	tools/size-table --stack
 	tools/firmware-test --lint

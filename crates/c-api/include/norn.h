@@ -298,9 +298,9 @@ enum norn_error {
 // What a tracing function uses: it is valid until that function returns.
 struct norn_tracer;
 
-// The handle of a heap: the caller's memory for its state, beside the unit table. Zero it before it is mounted for
-// the first time, as a static variable is. It must not be moved or copied while it is mounted. 384 bytes where
-// pointers have 32 bits.
+// The handle of a heap: caller-provided memory for its state; the unit table is separate. Zero it before the first
+// mount, as a static variable is. Do not move or copy it while it is mounted. It has 384 bytes where pointers have
+// 32 bits.
 struct norn_heap {
     // The library's.
     void *opaque_pointers[NORN_HEAP_POINTERS];
@@ -534,9 +534,9 @@ struct norn_nand {
     uint32_t correction_bytes;
 };
 
-// The handle of a block device: the caller's memory for its state, beside the map. Zero it before it is mounted for
-// the first time, as a static variable is. It must not be moved or copied while it is mounted. 376 bytes where
-// pointers have 32 bits.
+// The handle of a block device: caller-provided memory for its state; the map is separate. Zero it before the first
+// mount, as a static variable is. Do not move or copy it while it is mounted. It has 376 bytes where pointers have
+// 32 bits.
 struct norn_ftl {
     // The library's.
     void *opaque_pointers[NORN_FTL_POINTERS];
@@ -639,8 +639,8 @@ struct norn_task {
     uint32_t writes;
 };
 
-// The handle of a block device with deadlines: the caller's memory for its state, beside the map. Zero it before it is
-// started for the first time, as a static variable is. It must not be moved or copied while it is started. 1,936 bytes
+// The handle of a block device with deadlines: caller-provided memory for its state; the map is separate. Zero it
+// before the first start, as a static variable is. Do not move or copy it while it is started. It has 1,936 bytes
 // where pointers have 32 bits.
 struct norn_realtime {
     // The library's.
@@ -680,9 +680,8 @@ struct norn_realtime_info {
     uint32_t is_guaranteed;
 };
 
-// The handle of a pager: the caller's memory for its state, beside the cache. Zero it before it is mounted for the
-// first time, as a static variable is. It must not be moved or copied while it is mounted. 280 bytes where pointers
-// have 32 bits.
+// The handle of a pager: caller-provided memory for its state; the cache is separate. Zero it before the first mount,
+// as a static variable is. Do not move or copy it while it is mounted. It has 280 bytes where pointers have 32 bits.
 struct norn_pager {
     // The library's.
     void *opaque_pointers[NORN_PAGER_POINTERS];
@@ -753,12 +752,12 @@ extern "C" {
 // Cost: a table of some 2 KB of read-only memory where it is called.
 const char *norn_error_text(int error);
 
-// Bytes of memory that the heap on a part of so many erase units needs, beside its handle: `NORN_HEAP_BYTES` as a
-// function.
+// Bytes of memory that a heap needs in addition to its handle, on a part of this many erase units. It is
+// `NORN_HEAP_BYTES` as a function.
 uint32_t norn_heap_bytes(uint32_t unit_count);
 
-// Erases the part and begins a heap on it, which then has to be mounted. If the power is cut, the part holds the heap
-// that it held, or the new one, or none.
+// Formats the part with an empty heap. Mount it afterwards. If the power is cut, the part holds the old heap, the new
+// one, or none.
 //
 // Cost: erases every unit that a heap had used, and one; where there is a heap, mounts it, and erases two more.
 //
@@ -766,7 +765,7 @@ uint32_t norn_heap_bytes(uint32_t unit_count);
 // units of four bytes or more; `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
 int norn_heap_format(struct norn_heap *heap, const struct norn_heap_config *config);
 
-// Mounts the heap on the part: finds what was acknowledged before the power went, and undoes what was not.
+// Mounts the heap on the part: finds what was acknowledged before a loss of power, and undoes the rest.
 //
 // Cost: reads the head of each unit, a log unit, every entry of the map and every object's header. After an unclean
 // stop also two erases, and programs of a log's head, an object, and a map node for each level; it undoes an open
@@ -777,16 +776,16 @@ int norn_heap_format(struct norn_heap *heap, const struct norn_heap_config *conf
 // `NORN_ERROR_UNSUITABLE`, `NORN_ERROR_MEMORY`, `NORN_ERROR_MOUNTED`; the device's.
 int norn_heap_mount(struct norn_heap *heap, const struct norn_heap_config *config);
 
-// Unmounts: undoes an open transaction, and says on the part that nothing is in progress, so that the next mount has
-// nothing to settle. The handle is unmounted in any case, even after an error. The power may be cut without it.
+// Unmounts the heap: undoes an open transaction, and records on the part that nothing is in progress. The next mount
+// has nothing to settle then. The handle is unmounted also after an error. Power may be cut without this call.
 //
 // Cost: a program unit; as `norn_heap_abort` where a transaction is open.
 //
 // Errors: the device's. Of a halted heap, and of one whose memory another took, nothing is written.
 int norn_heap_unmount(struct norn_heap *heap);
 
-// Says on the part that nothing is in progress, so that a mount after a loss of power has nothing to settle. Does
-// nothing while a transaction is open. Call it before the power is turned off on purpose, or the processor sleeps.
+// Records on the part that nothing is in progress: a mount after a loss of power has nothing to settle then. Does
+// nothing while a transaction is open. Call it before you turn off the power on purpose, or the processor sleeps.
 //
 // Cost: a program unit, none if nothing has changed.
 //
@@ -834,7 +833,7 @@ uint32_t norn_heap_check_bytes(const struct norn_nor *nor);
 // Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
 int norn_heap_create(struct norn_heap *heap, uint32_t count, uint8_t width, norn_ref *reference);
 
-// Creates an object with this layout, whose fields are zero. Fields are packed: order them by falling width.
+// Creates an object with this layout. Its fields are zero. Fields are packed: order them by falling width.
 //
 // Cost, errors: as `norn_heap_create`; `NORN_ERROR_HEADER`.
 int norn_heap_create_layout(struct norn_heap *heap, const struct norn_layout *layout, norn_ref *reference);
@@ -868,7 +867,7 @@ int norn_heap_info(struct norn_heap *heap, norn_ref reference, struct norn_info 
 // Errors: `NORN_ERROR_STALE`, `NORN_ERROR_KIND`, `NORN_ERROR_RANGE`; the device's.
 int norn_heap_field_width(struct norn_heap *heap, norn_ref reference, uint32_t index, uint32_t *width);
 
-// Reads field `index` of an object into `buffer`, whose `bytes` are the field's width.
+// Reads field `index` of an object into `buffer`. `bytes` has to be the field's width.
 //
 // Cost: a look-up, the deltas of the object, and the value.
 //
@@ -1072,8 +1071,8 @@ int norn_heap_check(struct norn_heap *heap, void *memory, size_t memory_bytes, n
 // `NORN_ERROR_MOUNTED`; the device's.
 int norn_index_format(struct norn_index *index, const struct norn_index_config *config);
 
-// Mounts the index on the part, whose keys and values have to have the widths that it was formatted with: finds what
-// was acknowledged before the power went, and completes or undoes what was not.
+// Mounts the index on the part: finds what was acknowledged before a loss of power, and completes or undoes the rest.
+// Keys and values need the widths that the index was formatted with.
 //
 // Cost after `norn_index_unmount` or `norn_index_rest`: some tens of reads. After a loss of power all that is in use
 // is read; at most one unit is moved and two are erased.
@@ -1083,16 +1082,16 @@ int norn_index_format(struct norn_index *index, const struct norn_index_config *
 // `norn_index_format`.
 int norn_index_mount(struct norn_index *index, const struct norn_index_config *config);
 
-// Unmounts: says on the part that nothing is in progress, so that the next mount is fast. The handle is unmounted in
-// any case, even after an error. The power may be cut without it.
+// Unmounts the index: records on the part that nothing is in progress. The next mount is fast then. The handle is
+// unmounted also after an error. Power may be cut without this call.
 //
 // Cost: as `norn_index_rest`.
 //
 // Errors: the device's. Of a halted index nothing is written.
 int norn_index_unmount(struct norn_index *index);
 
-// Says on the part that nothing is in progress, so that a mount after a loss of power is fast. The index can still be
-// used. Call it before the power is turned off on purpose, or the processor sleeps.
+// Records on the part that nothing is in progress: a mount after a loss of power is fast then. The index can still be
+// used. Call it before you turn off the power on purpose, or the processor sleeps.
 //
 // Cost: a program unit or two, none if nothing has changed; now and then an object of up to some hundred bytes.
 //
@@ -1230,12 +1229,12 @@ int norn_index_next(struct norn_index *index, struct norn_index_cursor *cursor, 
 // end.
 int norn_index_previous(struct norn_index *index, struct norn_index_cursor *cursor, void *key, void *value);
 
-// Bytes of memory that a block device of so many logical pages needs, beside its handle: `NORN_FTL_BYTES` as a
-// function. For each logical page 1 to 4 bytes, for each block 16, for each page of the part a bit, and a register. 0
-// for an impossible part.
+// Bytes of memory that a block device of this many logical pages needs in addition to its handle. It is
+// `NORN_FTL_BYTES` as a function. A logical page takes 1 to 4 bytes, a block 16, a page of the part one bit; a
+// register is added. 0 for an impossible part.
 uint32_t norn_ftl_bytes(const struct norn_nand *nand, uint32_t logical_pages);
 
-// Most logical pages of a part of which so many blocks are bad. 0 for an impossible part, or one that is too small.
+// Most logical pages of a part with this many bad blocks. 0 for an impossible part, or one that is too small.
 uint32_t norn_ftl_pages_max(const struct norn_nand *nand, uint32_t bad_blocks);
 
 // Formats the part: what was on it is gone. Blocks that are marked bad are left alone. The device then has to be
@@ -1290,8 +1289,8 @@ int norn_ftl_write(struct norn_ftl *ftl, uint32_t page, const void *data, size_t
 // Errors: as `norn_ftl_write`.
 int norn_ftl_trim(struct norn_ftl *ftl, uint32_t page, uint32_t page_count);
 
-// Makes all that was acknowledged durable: trims; writes are already. And that a block has gone bad, so that no later
-// mount uses it; without that, one that has failed since is tried again.
+// Makes trims durable; writes are already. Records also which blocks have gone bad: no later mount uses them. Without
+// this call a later mount tries such a block again.
 //
 // Cost: a program if something was trimmed, else nothing; after a block has failed, up to one for each page of the
 // checkpoint.
@@ -1308,8 +1307,8 @@ int norn_ftl_sync(struct norn_ftl *ftl);
 // Errors: `NORN_ERROR_FULL` if no page is free for the copy; the device's.
 int norn_ftl_recycle_step(struct norn_ftl *ftl, uint32_t dead_pages_least);
 
-// Levels wear ahead of time: copies a page off a block with fewer erases than others. Returns 1 if there was one, else
-// 0. Writes level by themselves, later.
+// Wear levelling ahead of time: copies one page off a block that has fewer erases than others. Returns 1 if there was
+// such a block, else 0. Without this call writes level wear by themselves, later.
 //
 // Cost: a copy; a program more at times.
 //
@@ -1332,8 +1331,8 @@ int norn_ftl_check(struct norn_ftl *ftl, norn_report report, void *context);
 // What is known of the last call that failed on this handle: as `norn_heap_failure`.
 int norn_ftl_failure(const struct norn_ftl *ftl, struct norn_failure *failure);
 
-// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it
-// is beyond that, or `times` is NULL, so that no such task is admitted.
+// What a task costs in a period in which it computes for `cpu_us`, and reads and writes this many pages. The largest
+// number if it is more than that, or if `times` is NULL: then the task is not admitted.
 uint64_t norn_task_cost_us(uint64_t cpu_us, uint32_t reads, uint32_t writes, const struct norn_operation_times *times);
 
 // The tokens that a set of tasks takes, with those of the checkpoint and of what has no deadline. `tokens` of the
@@ -1456,7 +1455,7 @@ int norn_realtime_check(struct norn_realtime *realtime, norn_report report, void
 // What is known of the last call that failed on this handle: as `norn_heap_failure`.
 int norn_realtime_failure(const struct norn_realtime *realtime, struct norn_failure *failure);
 
-// Bytes of memory that a pager needs beside its handle: `NORN_PAGER_BYTES` as a function.
+// Bytes of memory that a pager needs in addition to its handle. It is `NORN_PAGER_BYTES` as a function.
 uint32_t norn_pager_bytes(uint32_t frames, uint32_t cache_page_bytes);
 
 // Writes an image of `code_bytes` bytes, which `source` gives, with the memory of the configuration as a buffer. What

@@ -20,9 +20,9 @@ pub const NORN_FTL_POINTERS: usize = 20;
 /// Words that fit into `struct norn_ftl`, beside its pointers.
 pub const NORN_FTL_WORDS: usize = 37;
 
-/// The handle of a block device: the caller's memory for its state, beside the map. Zero it before it is mounted for
-/// the first time, as a static variable is. It must not be moved or copied while it is mounted. 376 bytes where
-/// pointers have 32 bits.
+/// The handle of a block device: caller-provided memory for its state; the map is separate. Zero it before the first
+/// mount, as a static variable is. Do not move or copy it while it is mounted. It has 376 bytes where pointers have
+/// 32 bits.
 #[repr(C)]
 pub struct norn_ftl {
     /// The library's.
@@ -145,9 +145,9 @@ const fn rounded(bytes: u32) -> u32 {
     bytes.saturating_add(3) & !3
 }
 
-/// Bytes of memory that a block device of so many logical pages needs, beside its handle: `NORN_FTL_BYTES` as a
-/// function. For each logical page 1 to 4 bytes, for each block 16, for each page of the part a bit, and a register. 0
-/// for an impossible part.
+/// Bytes of memory that a block device of this many logical pages needs in addition to its handle. It is
+/// `NORN_FTL_BYTES` as a function. A logical page takes 1 to 4 bytes, a block 16, a page of the part one bit; a
+/// register is added. 0 for an impossible part.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_ftl_bytes(nand: *const norn_nand, logical_pages: u32) -> u32 {
     // SAFETY: the header's rules on pointers.
@@ -162,7 +162,7 @@ fn bytes_for(part: &NandPart, logical_pages: u32) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// Most logical pages of a part of which so many blocks are bad. 0 for an impossible part, or one that is too small.
+/// Most logical pages of a part with this many bad blocks. 0 for an impossible part, or one that is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_ftl_pages_max(nand: *const norn_nand, bad_blocks: u32) -> u32 {
     // SAFETY: the header's rules on pointers.
@@ -328,8 +328,8 @@ pub unsafe extern "C" fn norn_ftl_trim(ftl: *mut norn_ftl, page: u32, page_count
     unsafe { on(ftl, |disk| Ok(disk.undivided().trim(Lba(page), page_count)?)) }
 }
 
-/// Makes all that was acknowledged durable: trims; writes are already. And that a block has gone bad, so that no later
-/// mount uses it; without that, one that has failed since is tried again.
+/// Makes trims durable; writes are already. Records also which blocks have gone bad: no later mount uses them. Without
+/// this call a later mount tries such a block again.
 ///
 /// Cost: a program if something was trimmed, else nothing; after a block has failed, up to one for each page of the
 /// checkpoint.
@@ -389,8 +389,8 @@ pub(crate) unsafe fn stepped<T: Opaque>(
     }
 }
 
-/// Levels wear ahead of time: copies a page off a block with fewer erases than others. Returns 1 if there was one, else
-/// 0. Writes level by themselves, later.
+/// Wear levelling ahead of time: copies one page off a block that has fewer erases than others. Returns 1 if there was
+/// such a block, else 0. Without this call writes level wear by themselves, later.
 ///
 /// Cost: a copy; a program more at times.
 ///

@@ -19,9 +19,9 @@ pub const NORN_HEAP_POINTERS: usize = 20;
 /// Words that fit into `struct norn_heap`, beside its pointers.
 pub const NORN_HEAP_WORDS: usize = 38;
 
-/// The handle of a heap: the caller's memory for its state, beside the unit table. Zero it before it is mounted for
-/// the first time, as a static variable is. It must not be moved or copied while it is mounted. 384 bytes where
-/// pointers have 32 bits.
+/// The handle of a heap: caller-provided memory for its state; the unit table is separate. Zero it before the first
+/// mount, as a static variable is. Do not move or copy it while it is mounted. It has 384 bytes where pointers have
+/// 32 bits.
 #[repr(C)]
 pub struct norn_heap {
     /// The library's.
@@ -54,15 +54,15 @@ pub struct norn_heap_config {
     pub memory_bytes: usize,
 }
 
-/// Bytes of memory that the heap on a part of so many erase units needs, beside its handle: `NORN_HEAP_BYTES` as a
-/// function.
+/// Bytes of memory that a heap needs in addition to its handle, on a part of this many erase units. It is
+/// `NORN_HEAP_BYTES` as a function.
 #[unsafe(no_mangle)]
 pub extern "C" fn norn_heap_bytes(unit_count: u32) -> u32 {
     memory::table_bytes(unit_count)
 }
 
-/// Erases the part and begins a heap on it, which then has to be mounted. If the power is cut, the part holds the heap
-/// that it held, or the new one, or none.
+/// Formats the part with an empty heap. Mount it afterwards. If the power is cut, the part holds the old heap, the new
+/// one, or none.
 ///
 /// Cost: erases every unit that a heap had used, and one; where there is a heap, mounts it, and erases two more.
 ///
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn norn_heap_format(heap: *mut norn_heap, config: *const n
     }
 }
 
-/// Mounts the heap on the part: finds what was acknowledged before the power went, and undoes what was not.
+/// Mounts the heap on the part: finds what was acknowledged before a loss of power, and undoes the rest.
 ///
 /// Cost: reads the head of each unit, a log unit, every entry of the map and every object's header. After an unclean
 /// stop also two erases, and programs of a log's head, an object, and a map node for each level; it undoes an open
@@ -146,8 +146,8 @@ unsafe fn parts_of(
     Ok((device, mark, rows))
 }
 
-/// Unmounts: undoes an open transaction, and says on the part that nothing is in progress, so that the next mount has
-/// nothing to settle. The handle is unmounted in any case, even after an error. The power may be cut without it.
+/// Unmounts the heap: undoes an open transaction, and records on the part that nothing is in progress. The next mount
+/// has nothing to settle then. The handle is unmounted also after an error. Power may be cut without this call.
 ///
 /// Cost: a program unit; as `norn_heap_abort` where a transaction is open.
 ///
@@ -165,8 +165,8 @@ fn undo_and_rest(engine: &mut Heap) -> Result<(), Failure> {
     Ok(engine.rest()?)
 }
 
-/// Says on the part that nothing is in progress, so that a mount after a loss of power has nothing to settle. Does
-/// nothing while a transaction is open. Call it before the power is turned off on purpose, or the processor sleeps.
+/// Records on the part that nothing is in progress: a mount after a loss of power has nothing to settle then. Does
+/// nothing while a transaction is open. Call it before you turn off the power on purpose, or the processor sleeps.
 ///
 /// Cost: a program unit, none if nothing has changed.
 ///

@@ -98,8 +98,8 @@ pub unsafe extern "C" fn norn_index_format(index: *mut norn_index, config: *cons
     }
 }
 
-/// Mounts the index on the part, whose keys and values have to have the widths that it was formatted with: finds what
-/// was acknowledged before the power went, and completes or undoes what was not.
+/// Mounts the index on the part: finds what was acknowledged before a loss of power, and completes or undoes the rest.
+/// Keys and values need the widths that the index was formatted with.
 ///
 /// Cost after `norn_index_unmount` or `norn_index_rest`: some tens of reads. After a loss of power all that is in use
 /// is read; at most one unit is moved and two are erased.
@@ -181,8 +181,8 @@ fn settings(nor: &norn_nor, config: &norn_index_config) -> Result<Settings, Fail
     Ok(made_like.fitted_to(&part, config.key_bytes as usize, config.value_bytes as usize))
 }
 
-/// Unmounts: says on the part that nothing is in progress, so that the next mount is fast. The handle is unmounted in
-/// any case, even after an error. The power may be cut without it.
+/// Unmounts the index: records on the part that nothing is in progress. The next mount is fast then. The handle is
+/// unmounted also after an error. Power may be cut without this call.
 ///
 /// Cost: as `norn_index_rest`.
 ///
@@ -193,8 +193,8 @@ pub unsafe extern "C" fn norn_index_unmount(index: *mut norn_index) -> c_int {
     unsafe { handle::unmount(index, |index| Ok(index.list.stop()?)) }
 }
 
-/// Says on the part that nothing is in progress, so that a mount after a loss of power is fast. The index can still be
-/// used. Call it before the power is turned off on purpose, or the processor sleeps.
+/// Records on the part that nothing is in progress: a mount after a loss of power is fast then. The index can still be
+/// used. Call it before you turn off the power on purpose, or the processor sleeps.
 ///
 /// Cost: a program unit or two, none if nothing has changed; now and then an object of up to some hundred bytes.
 ///

@@ -82,7 +82,7 @@ pub unsafe extern "C" fn norn_heap_create(
     unsafe { create(heap, |()| Ok(layout), reference) }
 }
 
-/// Creates an object with this layout, whose fields are zero. Fields are packed: order them by falling width.
+/// Creates an object with this layout. Its fields are zero. Fields are packed: order them by falling width.
 ///
 /// Cost, errors: as `norn_heap_create`; `NORN_ERROR_HEADER`.
 #[unsafe(no_mangle)]
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn norn_heap_field_width(
     }
 }
 
-/// Reads field `index` of an object into `buffer`, whose `bytes` are the field's width.
+/// Reads field `index` of an object into `buffer`. `bytes` has to be the field's width.
 ///
 /// Cost: a look-up, the deltas of the object, and the value.
 ///

@@ -27,9 +27,8 @@ pub const NORN_PAGER_POINTERS: usize = 20;
 /// Words that fit into `struct norn_pager`, beside its pointers.
 pub const NORN_PAGER_WORDS: usize = 25;
 
-/// The handle of a pager: the caller's memory for its state, beside the cache. Zero it before it is mounted for the
-/// first time, as a static variable is. It must not be moved or copied while it is mounted. 280 bytes where pointers
-/// have 32 bits.
+/// The handle of a pager: caller-provided memory for its state; the cache is separate. Zero it before the first mount,
+/// as a static variable is. Do not move or copy it while it is mounted. It has 280 bytes where pointers have 32 bits.
 #[repr(C)]
 pub struct norn_pager {
     /// The library's.
@@ -136,7 +135,7 @@ fn refusal(error: ImageError<NandFailure>, part: &NandPart) -> norn_failure {
     }
 }
 
-/// Bytes of memory that a pager needs beside its handle: `NORN_PAGER_BYTES` as a function.
+/// Bytes of memory that a pager needs in addition to its handle. It is `NORN_PAGER_BYTES` as a function.
 #[unsafe(no_mangle)]
 pub extern "C" fn norn_pager_bytes(frames: u32, cache_page_bytes: u32) -> u32 {
     frames.saturating_mul(cache_page_bytes.saturating_add(4)).saturating_add(MARK_BYTES)

@@ -30,8 +30,8 @@ pub const NORN_REALTIME_POINTERS: usize = 20;
 /// Words that fit into `struct norn_realtime`, beside its pointers.
 pub const NORN_REALTIME_WORDS: usize = 232;
 
-/// The handle of a block device with deadlines: the caller's memory for its state, beside the map. Zero it before it is
-/// started for the first time, as a static variable is. It must not be moved or copied while it is started. 1,936 bytes
+/// The handle of a block device with deadlines: caller-provided memory for its state; the map is separate. Zero it
+/// before the first start, as a static variable is. Do not move or copy it while it is started. It has 1,936 bytes
 /// where pointers have 32 bits.
 #[repr(C)]
 pub struct norn_realtime {
@@ -235,8 +235,8 @@ fn numbered(task: norn_task_id) -> Result<TaskHandle, Failure> {
     if task == 0 { Err(NORN_ERROR_NO_TASK.into()) } else { Ok(TaskHandle::from_bits(task)) }
 }
 
-/// What a task costs in a period that computes for `cpu_us`, reads and writes so many pages. The largest number if it
-/// is beyond that, or `times` is NULL, so that no such task is admitted.
+/// What a task costs in a period in which it computes for `cpu_us`, and reads and writes this many pages. The largest
+/// number if it is more than that, or if `times` is NULL: then the task is not admitted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_task_cost_us(
     cpu_us: u64,

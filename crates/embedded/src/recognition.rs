@@ -3,8 +3,8 @@
 //! 1. Look for a label. Where there is one, it divides the part: ask every format about each tenant's range.
 //! 2. Where there is none, ask every format about the whole part.
 //!
-//! A format is asked if its crate's feature is on. Nothing is programmed or erased, so that a part which was cut off in
-//! a call, or is damaged, is left as it is.
+//! Only formats whose crate's feature is on are asked. Nothing is programmed or erased: a part that lost power within a
+//! call, or that is damaged, is left as it is.
 
 use core::fmt;
 use core::ops::Range;
@@ -21,8 +21,8 @@ pub struct PartContent {
     pub range: Range<u16>,
     /// What the label says of it, if the label lists it.
     pub entry: Option<TenantEntry>,
-    /// What is there. A range of the label in which nothing is recognised is reported, too; so is one that the part
-    /// does not have, as where the label is of another part or names other units.
+    /// What is there. A range of the label is also reported where nothing is recognised in it, and where the part does
+    /// not have it: the label may be another part's.
     pub recognised: Result<Option<Recognised>, PartitionError>,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for PartContent {
 }
 
 /// Shows `visit` what a NOR part holds: its label, then each tenant in the label's order; without a label, each format
-/// that is found on the whole part. A part of which nothing is known is shown nothing of.
+/// that is found on the whole part. Where neither is found, `visit` is not called.
 ///
 /// Cost: at most 512 bytes read for the label, and 104 bytes of each unit.
 ///

@@ -100,6 +100,20 @@ fn markdown(sections: &[Section]) -> String {
 }
 
 impl Section<'_> {
+    /// The command that measures this.
+    fn command(&self) -> String {
+        let Settings { seed, depth, endurance, data, trace } = &self.settings;
+        let quick = if *depth == Depth::Quick { " --quick" } else { "" };
+        let mut command = format!(
+            "norn-lab run {}{quick} --seed {seed} --endurance {endurance} --fresh",
+            self.experiment.about().name
+        );
+        for (option, path) in [("--data", data), ("--trace", trace)] {
+            command += &path.as_ref().map_or(String::new(), |path| format!(" {option} {}", path.display()));
+        }
+        command
+    }
+
     fn markdown(&self) -> String {
         let about = self.experiment.about();
         let mut text = format!("\n### {}: {}\n\n{}\n\n", about.name, about.reproduces, about.summary);
@@ -109,11 +123,13 @@ impl Section<'_> {
         };
         let missing = if self.missing > 0 { format!("; **{} not measured yet**", self.missing) } else { String::new() };
         text += &format!(
-            "{depth}, seed {}, endurance limit {} where lifetimes are measured; {} jobs{missing}. Rows: [{name}.csv]({name}.csv).\n",
+            "{depth}, seed {}, endurance limit {} where lifetimes are measured; {} jobs{missing}. Rows: [{name}.csv]({name}.csv). \
+             To measure it again: `{command}`.\n",
             self.settings.seed,
             self.settings.endurance,
             self.jobs,
             name = about.name,
+            command = self.command(),
         );
         for table in &self.presentation.tables {
             text += &format!("\n{}", table.markdown());

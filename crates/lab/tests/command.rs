@@ -56,6 +56,11 @@ fn a_run_that_was_killed_goes_on() {
         assert!(desk.path("whole").join(file).is_file(), "{file}");
     }
     assert!(!desk.path("elsewhere/tinystore-list-length").exists(), "a report elsewhere has no jobs");
+    let command =
+        report.split("`norn-lab ").nth(2).and_then(|rest| rest.split('`').next()).expect("how to measure again");
+    let again = desk.run(&format!("{command} --out whole"));
+    assert!(again.output.contains("12 jobs measured, 0 found in whole"), "{}{}", again.output, again.errors);
+    assert_eq!(fs::read_to_string(desk.path("whole/report.md")).unwrap(), report);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod circles;
 mod maps;
+mod packages;
 mod patches;
 mod widths;
 
@@ -46,7 +47,7 @@ fn root() -> PathBuf {
 
 /// Every Rust file of the project, by its path from the root.
 fn sources() -> Vec<(PathBuf, String)> {
-    let rooms = ["apps", "crates", "fuzz", "peers"].map(|room| sources_below(&root().join(room), ".rs"));
+    let rooms = ["apps", "crates", "fuzz", "peers", "python"].map(|room| sources_below(&root().join(room), ".rs"));
     let found = rooms.concat();
     assert!(found.len() > 40, "the sources are where they were");
     found

@@ -92,7 +92,7 @@ fn every_noun_of_a_paper_leads_to_a_file_that_names_it() {
 
 #[test]
 fn every_link_of_a_document_leads_to_a_file() {
-    let mut documents: Vec<_> = ["docs", "java", "apps", "crates"]
+    let mut documents: Vec<_> = ["docs", "java", "apps", "crates", "python"]
         .into_iter()
         .flat_map(|room| sources_below(&root().join(room), ".md"))
         .collect();
