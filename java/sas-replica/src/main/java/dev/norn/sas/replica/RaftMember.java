@@ -24,6 +24,7 @@ import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.retry.RetryPolicies;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -33,6 +34,9 @@ final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long RECONNECT_MILLIS = 250;
     private static final long REASON_NANOS_MAX = 10_000_000_000L;
+    /** How long a read waits for a leader: as long as a commit waits for a majority. */
+    private static final long ASK_NANOS_MAX = 20_000_000_000L;
+    private static final long ASK_AGAIN_NANOS = 10_000_000;
     private static final Duration REMOVAL_WAIT = Duration.ofSeconds(2);
 
     private final ReplicaStore replica;
@@ -82,7 +86,8 @@ final class RaftMember implements Member {
     }
 
     private static RaftClient client(RaftGroup group) {
-        return RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
+        return RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group)
+                .setRetryPolicy(RetryPolicies.noRetry()).build();
     }
 
     /** One was added or removed, or the same members have elected a leader. Also while the member is closed. */
@@ -224,32 +229,40 @@ final class RaftMember implements Member {
         return isKnown ? Transaction.read(body) : readFresh(body);
     }
 
+    /**
+     * Asks again while none leads, since one may be about to be elected; but not once this member is to be opened again:
+     * whoever does that may wait for those that read.
+     */
     private long ask() {
-        long asked = System.nanoTime();
-        RaftClient its = client;
-        try {
-            RaftClientReply reply = its.io().sendReadOnly(Message.EMPTY);
-            if (!reply.isSuccess()) {
-                throw new StorageReadFailure("no leader of the group of " + self + " answers", reply.getException());
+        long start = System.nanoTime();
+        for (;;) {
+            requireUsable();
+            long asked = System.nanoTime();
+            try {
+                RaftClientReply reply = client.io().sendReadOnly(Message.EMPTY);
+                long number = GroupMachine.Answer.of(reply.getMessage()).number();
+                fresh = new Fresh(asked, number);
+                return number;
+            } catch (IOException e) {
+                if (System.nanoTime() - start > ASK_NANOS_MAX) {
+                    throw new StorageReadFailure("no leader of the group of " + self + " answers: " + e.getMessage(),
+                            e);
+                }
             }
-            long number = GroupMachine.Answer.of(reply.getMessage()).number();
-            fresh = new Fresh(asked, number);
-            return number;
-        } catch (IOException e) {
-            if (its != client) {
-                // Closed meanwhile, as the members have changed.
-                return ask();
-            }
-            throw new StorageReadFailure("no leader of the group of " + self + " answers: " + e.getMessage(), e);
+            LockSupport.parkNanos(this, ASK_AGAIN_NANOS);
+        }
+    }
+
+    private void requireUsable() {
+        if (!isUsable()) {
+            throw new StorageReadFailure("the member " + self + " is not usable: close it and open it again",
+                    machine.failure());
         }
     }
 
     private void awaitNumber(long number) {
         while (replica.acknowledged() < number) {
-            if (!isUsable()) {
-                throw new StorageReadFailure("the member " + self + " is not usable: close it and open it again",
-                        machine.failure());
-            }
+            requireUsable();
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
     }

@@ -25,8 +25,8 @@ import java.util.stream.Collectors;
  * NAME PEERS CLIENTS LOGBYTES}. Says each count that is acknowledged, with the total that it has seen and when it began
  * and ended, each whose outcome is unknown, and the total of each fresh read. From its input: {@code stop} ends the
  * clients, {@code number} says the member's number, {@code describe N} the state with at least that number, {@code
- * outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code bench CLIENTS SECONDS} how
- * many additions to accounts are acknowledged meanwhile, and how long each took, in microseconds.
+ * outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code how} how it is, {@code bench
+ * CLIENTS SECONDS} how many additions to accounts are acknowledged meanwhile, and how long each took, in microseconds.
  */
 public final class MemberProgram {
     private static final long READ_MILLIS = 20;
@@ -73,6 +73,7 @@ public final class MemberProgram {
             say(switch (asked[0]) {
                 case "stop" -> stop();
                 case "bench" -> "bench " + bench(Integer.parseInt(asked[1]), Integer.parseInt(asked[2]));
+                case "how" -> "how " + how();
                 default -> answer(asked);
             });
         } catch (InterruptedException | RuntimeException e) {
@@ -114,6 +115,20 @@ public final class MemberProgram {
             }
         } catch (InterruptedException | RuntimeException e) {
             return "failed " + e;
+        }
+    }
+
+    /** Answered also while whoever opens the member again holds the lock, or waits for it. */
+    private static String how() throws InterruptedException {
+        if (!OPEN.readLock().tryLock(RETRY_MILLIS, TimeUnit.MILLISECONDS)) {
+            return OPEN.isWriteLocked() ? "is being opened again" : "is to be opened again, and " + OPEN.getReadLockCount()
+                    + " calls are under way";
+        }
+        try {
+            return (member.isUsable() ? "usable" : "not usable") + (member.isLeader() ? ", leader" : ", follower")
+                    + " of epoch " + member.epoch() + ", record " + member.number();
+        } finally {
+            OPEN.readLock().unlock();
         }
     }
 

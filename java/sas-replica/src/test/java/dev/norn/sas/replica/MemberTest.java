@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.replica.TestGroup.Child;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -15,8 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Three processes on this machine, with clients that count at whoever leads. The leader is killed, or stopped for
- * longer than an election takes, again and again. Every count that was acknowledged has to be there, once, and of
- * others at most the one that a client had under way.
+ * longer than an election takes, again and again; or another one is, while the third is dead. Every count that was
+ * acknowledged has to be there, once, and of others at most the one that a client had under way.
  */
 @Timeout(value = 20, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MemberTest {
@@ -24,6 +25,10 @@ class MemberTest {
     private static final int CLIENTS = 4;
     /** The goal is 3 s; on a machine with other work, a process may wait longer for its turn. */
     private static final long FAILOVER_MILLIS_MAX = 10_000;
+
+    private static final int SILENT_ROUNDS = 2;
+    private static final long SILENT_MILLIS = 2000;
+    private static final int ACKNOWLEDGED = 20;
 
     @TempDir
     Path directory;
@@ -45,6 +50,34 @@ class MemberTest {
             checkUnknown(group, counts);
             System.out.println(group.history.acknowledgements() + " counts acknowledged, "
                     + group.history.unknown.size() + " unknown; another one led after " + failoverMillis + " ms");
+        }
+    }
+
+    /**
+     * With one dead, the leader needs the other one. When that one is silent for a while, the leader is deposed, and is
+     * opened again: neither of them may be elected with the vote of the other and lose it then, again and again.
+     */
+    @Test
+    void twoOfThreeGoOnAfterOneOfThemWasSilent() throws Exception {
+        try (TestGroup group = new TestGroup(directory, List.of("a", "b", "c"), 0)) {
+            for (String name : group.members.keySet()) {
+                group.start(name, CLIENTS);
+            }
+            String leads = group.awaitOther("");
+            group.children.remove(leads.equals("a") ? "b" : "a").process.destroyForcibly().waitFor();
+            List<Long> millis = new ArrayList<>();
+            for (int round = 0; round < SILENT_ROUNDS; round++) {
+                String silent = group.otherThan(group.awaitOther(""));
+                group.children.get(silent).signal("STOP");
+                Thread.sleep(SILENT_MILLIS);
+                group.children.get(silent).signal("CONT");
+                long start = System.nanoTime();
+                group.awaitMore(ACKNOWLEDGED);
+                millis.add((System.nanoTime() - start) / 1_000_000);
+            }
+            System.out.println("two of three counted again " + millis + " ms after one had been silent");
+            assertTrue(Collections.max(millis) <= FAILOVER_MILLIS_MAX, millis + " ms");
+            group.history.check(group.stop());
         }
     }
 
