@@ -16,12 +16,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
-import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.retry.RetryPolicies;
@@ -53,6 +56,7 @@ final class RaftMember implements Member {
     private final GroupTransport.MembersKeeper members;
     private final String self;
     private volatile boolean isClosed;
+    private boolean hasLeft;
     /** When the leader was asked last, and what it said then. */
     private volatile Fresh fresh = new Fresh(Long.MIN_VALUE, Long.MAX_VALUE);
 
@@ -156,11 +160,18 @@ final class RaftMember implements Member {
         return Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
     }
 
-    /** While no leader is known, those that were not there before are asked again soon. */
+    /**
+     * While no leader is known, those that were not there before are asked again soon. A member that is not usable goes
+     * on to have a vote, and to take what others send, as a majority may need it; but it must not lead.
+     */
     private void reconnect() {
         try {
             for (; !isClosed; Thread.sleep(RECONNECT_MILLIS)) {
                 RaftServer.Division its = server.getDivision(group.getGroupId());
+                if (its.getInfo().isLeader() && !isUsable()) {
+                    leave();
+                    return;
+                }
                 if (its.getInfo().getLeaderId() == null) {
                     group.getPeers().stream().map(RaftPeer::getId).filter(peer -> !peer.equals(server.getId()))
                             .forEach(peer -> Thread.startVirtualThread(
@@ -236,20 +247,46 @@ final class RaftMember implements Member {
     private long ask() {
         long start = System.nanoTime();
         for (;;) {
-            requireUsable();
             long asked = System.nanoTime();
             try {
-                RaftClientReply reply = client.io().sendReadOnly(Message.EMPTY);
-                long number = GroupMachine.Answer.of(reply.getMessage()).number();
+                long number = await(askLeader());
                 fresh = new Fresh(asked, number);
                 return number;
-            } catch (IOException e) {
+            } catch (ExecutionException e) {
                 if (System.nanoTime() - start > ASK_NANOS_MAX) {
-                    throw new StorageReadFailure("no leader of the group of " + self + " answers: " + e.getMessage(),
-                            e);
+                    throw new StorageReadFailure("no leader of the group of " + self + " answers: "
+                            + e.getCause().getMessage(), e.getCause());
                 }
             }
             LockSupport.parkNanos(this, ASK_AGAIN_NANOS);
+        }
+    }
+
+    /** In a thread of its own, since a member that is silent is waited for, for 3 s. */
+    private CompletableFuture<Long> askLeader() {
+        RaftClient its = client;
+        CompletableFuture<Long> number = new CompletableFuture<>();
+        Thread.startVirtualThread(() -> {
+            try {
+                number.complete(GroupMachine.Answer.of(its.io().sendReadOnly(Message.EMPTY).getMessage()).number());
+            } catch (IOException | RuntimeException e) {
+                number.completeExceptionally(e);
+            }
+        });
+        return number;
+    }
+
+    private long await(CompletableFuture<Long> number) throws ExecutionException {
+        for (;;) {
+            requireUsable();
+            try {
+                return number.get(ASK_AGAIN_NANOS, TimeUnit.NANOSECONDS);
+            } catch (TimeoutException e) {
+                // It is not there yet.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new StorageReadFailure("interrupted while the leader of the group of " + self + " was asked", e);
+            }
         }
     }
 
@@ -267,19 +304,24 @@ final class RaftMember implements Member {
         }
     }
 
-    @Override
-    public synchronized void close() throws IOException {
-        if (isClosed) {
-            return;
-        }
-        isClosed = true;
-        awaitReason();
-        try {
+    /** Returns when nothing of this member uses the store any more. */
+    private synchronized void leave() throws IOException, InterruptedException {
+        if (!hasLeft) {
+            hasLeft = true;
+            awaitReason();
             shipper.close();
             keeper.close();
             client.close();
             server.close();
             shipper.join();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        isClosed = true;
+        try {
+            leave();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StorageWriteFailure("interrupted while the member " + self + " was closed", e);
