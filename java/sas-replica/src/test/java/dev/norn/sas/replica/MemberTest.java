@@ -29,6 +29,9 @@ class MemberTest {
     private static final int SILENT_ROUNDS = 2;
     private static final long SILENT_MILLIS = 2000;
     private static final int ACKNOWLEDGED = 20;
+    private static final int HOLD_SECONDS = 60;
+    /** So many new accounts are more than an entry of the group's log may have. */
+    private static final int BIG = 150_000;
 
     @TempDir
     Path directory;
@@ -78,6 +81,27 @@ class MemberTest {
             System.out.println("two of three counted again " + millis + " ms after one had been silent");
             assertTrue(Collections.max(millis) <= FAILOVER_MILLIS_MAX, millis + " ms");
             group.history.check(group.stop());
+        }
+    }
+
+    /** The only member of a group is elected again at once, though its store is not usable, and still used. */
+    @Test
+    void aMemberThatIsNotUsableDoesNotStayTheLeader() throws Exception {
+        try (TestGroup group = new TestGroup(directory, List.of("a"), 0) {
+            @Override
+            int logBytes() {
+                return 64 << 20;
+            }
+        }) {
+            Child only = group.start("a", CLIENTS);
+            group.awaitOther("");
+            only.ask("hold " + HOLD_SECONDS);
+            assertEquals("UNDONE", only.ask("big " + BIG));
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(HOLD_SECONDS / 2);
+            while (group.listens("a")) {
+                assertTrue(System.nanoTime() < end, "it leads, and takes no transactions");
+                Thread.sleep(20);
+            }
         }
     }
 

@@ -9,11 +9,12 @@ import dev.norn.replica.example.MemberProgram;
 import dev.norn.replica.example.Tallies;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Group;
-import dev.norn.sas.MemberStatus;
 import dev.norn.sas.Store;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -111,14 +112,22 @@ class TestGroup implements AutoCloseable {
             all.append(child.process.isAlive() ? child.threads() : child.name + " has ended\n");
         }
         all.append(errors());
-        for (MemberStatus one : Group.status(directory.resolve(children.firstKey()).resolve("store"),
-                members, Duration.ofSeconds(10))) {
-            all.append(one).append('\n');
-        }
+        Group.status(directory.resolve(children.firstKey()).resolve("store"), members,
+                Duration.ofSeconds(HOW_SECONDS_MAX)).forEach(one -> all.append(one).append('\n'));
         for (Child child : children.values()) {
             all.append(child.name).append(": ").append(child.process.isAlive() ? child.how() : "has ended").append('\n');
         }
         return all.append(history.last()).append('\n').toString();
+    }
+
+    /** Whether a member's server takes connections. */
+    boolean listens(String name) throws IOException {
+        String address = members.get(name);
+        try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(address.substring(address.indexOf(':') + 1)))) {
+            return socket.isConnected();
+        } catch (ConnectException e) {
+            return false;
+        }
     }
 
     /** Waits until a count is acknowledged that another than this member has led; returns who has. */
@@ -134,7 +143,7 @@ class TestGroup implements AutoCloseable {
         return history.leader.get();
     }
 
-    /** A member's name that runs. */
+    /** A member that has a process. */
     String otherThan(String name) {
         return children.keySet().stream().filter(one -> !one.equals(name)).findFirst().orElseThrow();
     }
