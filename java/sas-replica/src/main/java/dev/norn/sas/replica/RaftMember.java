@@ -241,8 +241,8 @@ final class RaftMember implements Member {
     }
 
     /**
-     * Asks again while none leads, since one may be about to be elected; but not once this member is to be opened again:
-     * whoever does that may wait for those that read.
+     * Asks again while none leads, since one may be about to be elected; but not once this member is to be opened
+     * again: whoever does that may wait for those that read.
      */
     private long ask() {
         long start = System.nanoTime();

@@ -28,9 +28,9 @@ import java.util.stream.Collectors;
  * and ended, each whose outcome is unknown, and the total of each fresh read. From its input: {@code stop} ends the
  * clients, {@code number} says the member's number, {@code describe N} the state with at least that number, {@code
  * outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code how} how it is, {@code hold
- * SECONDS} keeps it from being opened again, {@code big COUNT} what becomes of a transaction that adds so many accounts,
- * {@code bench CLIENTS SECONDS} how many additions to accounts are acknowledged meanwhile, and how long each took, in
- * microseconds.
+ * SECONDS} keeps it from being opened again, {@code big COUNT} what becomes of a transaction that adds so many
+ * accounts, {@code bench CLIENTS SECONDS} how many additions to accounts are acknowledged meanwhile, and how long each
+ * took, in microseconds.
  */
 public final class MemberProgram {
     private static final long READ_MILLIS = 20;
@@ -150,8 +150,8 @@ public final class MemberProgram {
     /** Answered also while whoever opens the member again holds the lock, or waits for it. */
     private static String how() throws InterruptedException {
         if (!OPEN.readLock().tryLock(RETRY_MILLIS, TimeUnit.MILLISECONDS)) {
-            return OPEN.isWriteLocked() ? "is being opened again" : "is to be opened again, and " + OPEN.getReadLockCount()
-                    + " calls are under way";
+            return OPEN.isWriteLocked() ? "is being opened again"
+                    : "is to be opened again, and " + OPEN.getReadLockCount() + " calls are under way";
         }
         try {
             return (member.isUsable() ? "usable" : "not usable") + (member.isLeader() ? ", leader" : ", follower")

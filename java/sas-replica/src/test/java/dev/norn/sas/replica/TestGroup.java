@@ -115,7 +115,8 @@ class TestGroup implements AutoCloseable {
         Group.status(directory.resolve(children.firstKey()).resolve("store"), members,
                 Duration.ofSeconds(HOW_SECONDS_MAX)).forEach(one -> all.append(one).append('\n'));
         for (Child child : children.values()) {
-            all.append(child.name).append(": ").append(child.process.isAlive() ? child.how() : "has ended").append('\n');
+            all.append(child.name).append(": ").append(child.process.isAlive() ? child.how() : "has ended")
+                    .append('\n');
         }
         return all.append(history.last()).append('\n').toString();
     }
