@@ -236,6 +236,11 @@ class TestGroup implements AutoCloseable {
             }
         }
 
+        /** Lines that it has said so far are not those that are waited for. */
+        void forget(String line) {
+            answers.removeIf(line::equals);
+        }
+
         /** How the member is, if its process answers. */
         String how() throws Exception {
             process.outputWriter().write("how\n");
