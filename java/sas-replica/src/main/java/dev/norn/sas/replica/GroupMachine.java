@@ -8,6 +8,7 @@ import dev.norn.sas.store.replica.ReplicaStore;
 import dev.norn.sas.store.replica.ReplicaStore.Sender;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -231,6 +232,12 @@ final class GroupMachine extends BaseStateMachine {
     @Override
     public void notifyLeaderReady() {
         sending.begin();
+    }
+
+    /** Another one may lead already, or this one again, in another term. */
+    @Override
+    public void notifyNotLeader(Collection<TransactionContext> pending) {
+        sending.end();
     }
 
     @Override

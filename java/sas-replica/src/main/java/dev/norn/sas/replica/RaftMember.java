@@ -16,14 +16,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
-import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.retry.RetryPolicies;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -33,6 +37,9 @@ final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long RECONNECT_MILLIS = 250;
     private static final long REASON_NANOS_MAX = 10_000_000_000L;
+    /** How long a read waits for a leader: as long as a commit waits for a majority. */
+    private static final long ASK_NANOS_MAX = 20_000_000_000L;
+    private static final long ASK_AGAIN_NANOS = 10_000_000;
     private static final Duration REMOVAL_WAIT = Duration.ofSeconds(2);
 
     private final ReplicaStore replica;
@@ -49,6 +56,7 @@ final class RaftMember implements Member {
     private final GroupTransport.MembersKeeper members;
     private final String self;
     private volatile boolean isClosed;
+    private boolean hasLeft;
     /** When the leader was asked last, and what it said then. */
     private volatile Fresh fresh = new Fresh(Long.MIN_VALUE, Long.MAX_VALUE);
 
@@ -82,7 +90,8 @@ final class RaftMember implements Member {
     }
 
     private static RaftClient client(RaftGroup group) {
-        return RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group).build();
+        return RaftClient.newBuilder().setProperties(new RaftProperties()).setRaftGroup(group)
+                .setRetryPolicy(RetryPolicies.noRetry()).build();
     }
 
     /** One was added or removed, or the same members have elected a leader. Also while the member is closed. */
@@ -151,11 +160,18 @@ final class RaftMember implements Member {
         return Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
     }
 
-    /** While no leader is known, those that were not there before are asked again soon. */
+    /**
+     * While no leader is known, those that were not there before are asked again soon. A member that is not usable goes
+     * on to have a vote, and to take what others send, as a majority may need it; but it must not lead.
+     */
     private void reconnect() {
         try {
             for (; !isClosed; Thread.sleep(RECONNECT_MILLIS)) {
                 RaftServer.Division its = server.getDivision(group.getGroupId());
+                if (its.getInfo().isLeader() && !isUsable()) {
+                    leave();
+                    return;
+                }
                 if (its.getInfo().getLeaderId() == null) {
                     group.getPeers().stream().map(RaftPeer::getId).filter(peer -> !peer.equals(server.getId()))
                             .forEach(peer -> Thread.startVirtualThread(
@@ -224,49 +240,88 @@ final class RaftMember implements Member {
         return isKnown ? Transaction.read(body) : readFresh(body);
     }
 
+    /**
+     * Asks again while none leads, since one may be about to be elected; but not once this member is to be opened
+     * again: whoever does that may wait for those that read.
+     */
     private long ask() {
-        long asked = System.nanoTime();
+        long start = System.nanoTime();
+        for (;;) {
+            long asked = System.nanoTime();
+            try {
+                long number = await(askLeader());
+                fresh = new Fresh(asked, number);
+                return number;
+            } catch (ExecutionException e) {
+                if (System.nanoTime() - start > ASK_NANOS_MAX) {
+                    throw new StorageReadFailure("no leader of the group of " + self + " answers: "
+                            + e.getCause().getMessage(), e.getCause());
+                }
+            }
+            LockSupport.parkNanos(this, ASK_AGAIN_NANOS);
+        }
+    }
+
+    /** In a thread of its own, since a member that is silent is waited for, for 3 s. */
+    private CompletableFuture<Long> askLeader() {
         RaftClient its = client;
-        try {
-            RaftClientReply reply = its.io().sendReadOnly(Message.EMPTY);
-            if (!reply.isSuccess()) {
-                throw new StorageReadFailure("no leader of the group of " + self + " answers", reply.getException());
+        CompletableFuture<Long> number = new CompletableFuture<>();
+        Thread.startVirtualThread(() -> {
+            try {
+                number.complete(GroupMachine.Answer.of(its.io().sendReadOnly(Message.EMPTY).getMessage()).number());
+            } catch (IOException | RuntimeException e) {
+                number.completeExceptionally(e);
             }
-            long number = GroupMachine.Answer.of(reply.getMessage()).number();
-            fresh = new Fresh(asked, number);
-            return number;
-        } catch (IOException e) {
-            if (its != client) {
-                // Closed meanwhile, as the members have changed.
-                return ask();
+        });
+        return number;
+    }
+
+    private long await(CompletableFuture<Long> number) throws ExecutionException {
+        for (;;) {
+            requireUsable();
+            try {
+                return number.get(ASK_AGAIN_NANOS, TimeUnit.NANOSECONDS);
+            } catch (TimeoutException e) {
+                // It is not there yet.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new StorageReadFailure("interrupted while the leader of the group of " + self + " was asked", e);
             }
-            throw new StorageReadFailure("no leader of the group of " + self + " answers: " + e.getMessage(), e);
+        }
+    }
+
+    private void requireUsable() {
+        if (!isUsable()) {
+            throw new StorageReadFailure("the member " + self + " is not usable: close it and open it again",
+                    machine.failure());
         }
     }
 
     private void awaitNumber(long number) {
         while (replica.acknowledged() < number) {
-            if (!isUsable()) {
-                throw new StorageReadFailure("the member " + self + " is not usable: close it and open it again",
-                        machine.failure());
-            }
+            requireUsable();
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
     }
 
-    @Override
-    public synchronized void close() throws IOException {
-        if (isClosed) {
-            return;
-        }
-        isClosed = true;
-        awaitReason();
-        try {
+    /** Returns when nothing of this member uses the store any more. */
+    private synchronized void leave() throws IOException, InterruptedException {
+        if (!hasLeft) {
+            hasLeft = true;
+            awaitReason();
             shipper.close();
             keeper.close();
             client.close();
             server.close();
             shipper.join();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        isClosed = true;
+        try {
+            leave();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StorageWriteFailure("interrupted while the member " + self + " was closed", e);

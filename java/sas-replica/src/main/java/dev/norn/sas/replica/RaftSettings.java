@@ -19,6 +19,12 @@ final class RaftSettings {
      */
     private static final int ELECTION_MILLIS_MIN = 500;
     private static final int ELECTION_MILLIS_MAX = 900;
+    /**
+     * A leader that has lost its majority stands for election again only after so long, and one that was stopped for as
+     * long steps down: the others have wanted another one by then. It may be the only one that can be elected, as the
+     * others lack its last entry: at Ratis' default, there was no leader for 10 s.
+     */
+    private static final int STEPPED_DOWN_MILLIS = 2 * ELECTION_MILLIS_MAX;
     /** Pauses before a leader tries a member again that cannot be reached. Ratis' own grow to 5 s. */
     private static final String RETRY_PAUSES = "1ms,10, 100ms,100, 500ms,1000000";
 
@@ -36,6 +42,7 @@ final class RaftSettings {
         GrpcConfigKeys.Server.setPort(properties, port);
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(ELECTION_MILLIS_MIN));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(ELECTION_MILLIS_MAX));
+        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, millis(STEPPED_DOWN_MILLIS));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRY_PAUSES);
         // Batches under way would wait for each other.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));

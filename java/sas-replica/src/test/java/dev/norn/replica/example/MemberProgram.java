@@ -6,10 +6,12 @@ import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.StorageWriteFailure;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,8 +27,10 @@ import java.util.stream.Collectors;
  * NAME PEERS CLIENTS LOGBYTES}. Says each count that is acknowledged, with the total that it has seen and when it began
  * and ended, each whose outcome is unknown, and the total of each fresh read. From its input: {@code stop} ends the
  * clients, {@code number} says the member's number, {@code describe N} the state with at least that number, {@code
- * outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code bench CLIENTS SECONDS} how
- * many additions to accounts are acknowledged meanwhile, and how long each took, in microseconds.
+ * outcome EPOCH NUMBER}, {@code fresh} a fresh read, {@code leads} whether it leads, {@code how} how it is, {@code hold
+ * SECONDS} keeps it from being opened again, {@code big COUNT} what becomes of a transaction that adds so many
+ * accounts, {@code bench CLIENTS SECONDS} how many additions to accounts are acknowledged meanwhile, and how long each
+ * took, in microseconds.
  */
 public final class MemberProgram {
     private static final long READ_MILLIS = 20;
@@ -73,6 +77,9 @@ public final class MemberProgram {
             say(switch (asked[0]) {
                 case "stop" -> stop();
                 case "bench" -> "bench " + bench(Integer.parseInt(asked[1]), Integer.parseInt(asked[2]));
+                case "how" -> "how " + how();
+                case "hold" -> hold(Integer.parseInt(asked[1]));
+                case "big" -> "big " + addAccounts(Integer.parseInt(asked[1]));
                 default -> answer(asked);
             });
         } catch (InterruptedException | RuntimeException e) {
@@ -114,6 +121,43 @@ public final class MemberProgram {
             }
         } catch (InterruptedException | RuntimeException e) {
             return "failed " + e;
+        }
+    }
+
+    /** Keeps the member from being opened again, as a program does that goes on to use the store. */
+    private static String hold(int seconds) throws InterruptedException {
+        OPEN.readLock().lock();
+        say("hold");
+        try {
+            Thread.sleep(Duration.ofSeconds(seconds));
+        } finally {
+            OPEN.readLock().unlock();
+        }
+        return "held";
+    }
+
+    /** What becomes of a transaction that adds so many, of a leader. */
+    private static String addAccounts(int count) {
+        try {
+            Transaction.run(() -> store.root("accounts", Accounts.class).open(count));
+            return "COMMITTED";
+        } catch (OutcomeUnknown | StorageWriteFailure e) {
+            System.err.println("big: " + e);
+            return "UNDONE";
+        }
+    }
+
+    /** Answered also while whoever opens the member again holds the lock, or waits for it. */
+    private static String how() throws InterruptedException {
+        if (!OPEN.readLock().tryLock(RETRY_MILLIS, TimeUnit.MILLISECONDS)) {
+            return OPEN.isWriteLocked() ? "is being opened again"
+                    : "is to be opened again, and " + OPEN.getReadLockCount() + " calls are under way";
+        }
+        try {
+            return (member.isUsable() ? "usable" : "not usable") + (member.isLeader() ? ", leader" : ", follower")
+                    + " of epoch " + member.epoch() + ", record " + member.number();
+        } finally {
+            OPEN.readLock().unlock();
         }
     }
 

@@ -75,6 +75,16 @@ final class CountHistory {
         leader.set(member);
     }
 
+    /** How long ago a count was acknowledged last. */
+    String last() {
+        synchronized (operations) {
+            long end = operations.stream().filter(one -> one.kind.equals("count")).mapToLong(Operation::end).max()
+                    .orElse(Long.MIN_VALUE);
+            return end == Long.MIN_VALUE ? "no count was acknowledged" : leader.get() + " has acknowledged a count "
+                    + (System.nanoTime() - end) / 1_000_000 + " ms ago";
+        }
+    }
+
     long reads() {
         return reads.get();
     }

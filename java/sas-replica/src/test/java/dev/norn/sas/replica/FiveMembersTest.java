@@ -1,6 +1,6 @@
 package dev.norn.sas.replica;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -156,7 +156,9 @@ class FiveMembersTest {
             if (where.contains(group.history.leader.get())) {
                 seen++;
             }
-            assertTrue(System.nanoTime() < end, what + ": no counts are acknowledged\n" + group.errors());
+            if (System.nanoTime() > end) {
+                fail(what + ": no counts are acknowledged\n" + group.report());
+            }
         }
         while (group.history.leader.get().isEmpty()) {
             Thread.sleep(1);

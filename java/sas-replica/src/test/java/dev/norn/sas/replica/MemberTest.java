@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.replica.TestGroup.Child;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -15,8 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Three processes on this machine, with clients that count at whoever leads. The leader is killed, or stopped for
- * longer than an election takes, again and again. Every count that was acknowledged has to be there, once, and of
- * others at most the one that a client had under way.
+ * longer than an election takes, again and again; or another one is, while the third is dead. Every count that was
+ * acknowledged has to be there, once, and of others at most the one that a client had under way.
  */
 @Timeout(value = 20, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MemberTest {
@@ -24,6 +25,13 @@ class MemberTest {
     private static final int CLIENTS = 4;
     /** The goal is 3 s; on a machine with other work, a process may wait longer for its turn. */
     private static final long FAILOVER_MILLIS_MAX = 10_000;
+
+    private static final int SILENT_ROUNDS = 2;
+    private static final long SILENT_MILLIS = 2000;
+    private static final int ACKNOWLEDGED = 20;
+    private static final int HOLD_SECONDS = 60;
+    /** So many new accounts are more than an entry of the group's log may have. */
+    private static final int BIG = 150_000;
 
     @TempDir
     Path directory;
@@ -36,6 +44,7 @@ class MemberTest {
             }
             List<Long> failoverMillis = new ArrayList<>();
             String leads = group.awaitOther("");
+            awaitAll(group, leads);
             for (int round = 0; round < ROUNDS; round++) {
                 Thread.sleep(1500);
                 leads = endLeader(group, leads, round % 3 == 1 ? End.STOPPED : End.KILLED, failoverMillis);
@@ -45,6 +54,64 @@ class MemberTest {
             checkUnknown(group, counts);
             System.out.println(group.history.acknowledgements() + " counts acknowledged, "
                     + group.history.unknown.size() + " unknown; another one led after " + failoverMillis + " ms");
+        }
+    }
+
+    /**
+     * With one dead, the leader needs the other one. When that one is silent for a while, the leader is deposed, and is
+     * opened again: neither of them may be elected with the vote of the other and lose it then, again and again.
+     */
+    @Test
+    void twoOfThreeGoOnAfterOneOfThemWasSilent() throws Exception {
+        try (TestGroup group = new TestGroup(directory, List.of("a", "b", "c"), 0)) {
+            for (String name : group.members.keySet()) {
+                group.start(name, CLIENTS);
+            }
+            String leads = group.awaitOther("");
+            awaitAll(group, leads);
+            group.children.remove(leads.equals("a") ? "b" : "a").process.destroyForcibly().waitFor();
+            List<Long> millis = new ArrayList<>();
+            for (int round = 0; round < SILENT_ROUNDS; round++) {
+                String silent = group.otherThan(group.awaitOther(""));
+                group.children.get(silent).signal("STOP");
+                Thread.sleep(SILENT_MILLIS);
+                group.children.get(silent).signal("CONT");
+                long start = System.nanoTime();
+                group.awaitMore(ACKNOWLEDGED);
+                millis.add((System.nanoTime() - start) / 1_000_000);
+            }
+            System.out.println("two of three counted again " + millis + " ms after one had been silent");
+            assertTrue(Collections.max(millis) <= FAILOVER_MILLIS_MAX, millis + " ms");
+            group.history.check(group.stop());
+        }
+    }
+
+    /** The only member of a group is elected again at once, though its store is not usable, and still used. */
+    @Test
+    void aMemberThatIsNotUsableDoesNotStayTheLeader() throws Exception {
+        try (TestGroup group = new TestGroup(directory, List.of("a"), 0) {
+            @Override
+            int logBytes() {
+                return 64 << 20;
+            }
+        }) {
+            Child only = group.start("a", CLIENTS);
+            group.awaitOther("");
+            only.ask("hold " + HOLD_SECONDS);
+            assertEquals("UNDONE", only.ask("big " + BIG));
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(HOLD_SECONDS / 2);
+            while (group.listens("a")) {
+                assertTrue(System.nanoTime() < end, "it leads, and takes no transactions");
+                Thread.sleep(20);
+            }
+        }
+    }
+
+    /** The vote of a member that has no entry yet does not count. */
+    private static void awaitAll(TestGroup group, String leads) throws Exception {
+        String number = group.children.get(leads).ask("number");
+        for (Child child : group.children.values()) {
+            child.ask("describe " + number);
         }
     }
 
@@ -67,9 +134,10 @@ class MemberTest {
         if (end == End.KILLED) {
             group.start(before, CLIENTS);
         } else {
+            group.children.get(before).forget("open");
             group.children.get(before).signal("CONT");
         }
-        // While it starts, the other two are no majority without each other.
+        // While it starts, or is opened again, the other two are no majority without each other.
         group.children.get(before).await("open");
         return leads;
     }

@@ -3,7 +3,7 @@ package dev.norn.sas.replica;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.norn.sas.Group;
 import dev.norn.sas.MemberStatus;
@@ -56,7 +56,9 @@ class MembershipTest {
     private static void await(String what, TestGroup group, Condition condition) throws Exception {
         long end = System.nanoTime() + WAIT_NANOS;
         while (!condition.holds()) {
-            assertTrue(System.nanoTime() < end, what + "\n" + group.errors());
+            if (System.nanoTime() > end) {
+                fail(what + "\n" + group.report());
+            }
             Thread.sleep(20);
         }
     }

@@ -12,24 +12,32 @@ import dev.norn.sas.Group;
 import dev.norn.sas.Store;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** A group whose members are processes of this machine, each with clients: {@link MemberProgram}. */
 class TestGroup implements AutoCloseable {
     static final long ANSWER_SECONDS_MAX = 180;
     private static final long DUMP_SECONDS_MAX = 30;
+    private static final long HOW_SECONDS_MAX = 10;
+    private static final Pattern OURS = Pattern.compile("at (dev\\.norn|org\\.apache\\.ratis\\.server)\\.");
 
     final Path directory;
     final Map<String, String> members = new TreeMap<>();
-    final Map<String, Child> children = new TreeMap<>();
+    final TreeMap<String, Child> children = new TreeMap<>();
     final CountHistory history = new CountHistory();
 
     /** Makes a group of these members, with accounts. */
@@ -97,15 +105,60 @@ class TestGroup implements AutoCloseable {
         return all.toString();
     }
 
+    /** What a test says that waits in vain: how members are, and what their threads are at. */
+    String report() throws Exception {
+        StringBuilder all = new StringBuilder("members " + members + "\n");
+        for (Child child : children.values()) {
+            all.append(child.process.isAlive() ? child.threads() : child.name + " has ended\n");
+        }
+        all.append(errors());
+        Group.status(directory.resolve(children.firstKey()).resolve("store"), members,
+                Duration.ofSeconds(HOW_SECONDS_MAX)).forEach(one -> all.append(one).append('\n'));
+        for (Child child : children.values()) {
+            all.append(child.name).append(": ").append(child.process.isAlive() ? child.how() : "has ended")
+                    .append('\n');
+        }
+        return all.append(history.last()).append('\n').toString();
+    }
+
+    /** Whether a member's server takes connections. */
+    boolean listens(String name) throws IOException {
+        String address = members.get(name);
+        try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(address.substring(address.indexOf(':') + 1)))) {
+            return socket.isConnected();
+        } catch (ConnectException e) {
+            return false;
+        }
+    }
+
     /** Waits until a count is acknowledged that another than this member has led; returns who has. */
     String awaitOther(String than) throws Exception {
         history.leader.set("");
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS_MAX);
         while (history.leader.get().isEmpty() || history.leader.get().equals(than)) {
-            assertTrue(System.nanoTime() < end, "no count is acknowledged\n" + errors());
+            if (System.nanoTime() > end) {
+                fail("no count is acknowledged\n" + report());
+            }
             Thread.sleep(1);
         }
         return history.leader.get();
+    }
+
+    /** A member that has a process. */
+    String otherThan(String name) {
+        return children.keySet().stream().filter(one -> !one.equals(name)).findFirst().orElseThrow();
+    }
+
+    /** Waits until so many more counts are acknowledged. */
+    void awaitMore(int counts) throws Exception {
+        long acknowledged = history.acknowledgements();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS_MAX);
+        while (history.acknowledgements() < acknowledged + counts) {
+            if (System.nanoTime() > end) {
+                fail("only " + (history.acknowledgements() - acknowledged) + " counts are acknowledged\n" + report());
+            }
+            Thread.sleep(1);
+        }
     }
 
     /** Ends the clients, and returns what all members have then: that has to be the same. */
@@ -113,11 +166,10 @@ class TestGroup implements AutoCloseable {
         for (Child child : children.values()) {
             child.ask("stop");
         }
-        Child any = children.values().iterator().next();
-        String state = any.ask("fresh");
-        String number = any.ask("number");
+        // Numbers say nothing here: a member that is opened again goes back to an earlier one.
+        String state = children.values().iterator().next().ask("fresh");
         for (Child child : children.values()) {
-            assertEquals(state, child.ask("describe " + number), child.name);
+            assertEquals(state, child.ask("fresh"), child.name);
         }
         return state;
     }
@@ -184,7 +236,26 @@ class TestGroup implements AutoCloseable {
             }
         }
 
-        /** What all threads of the process are at. */
+        /** Lines that it has said so far are not those that are waited for. */
+        void forget(String line) {
+            answers.removeIf(line::equals);
+        }
+
+        /** How the member is, if its process answers. */
+        String how() throws Exception {
+            process.outputWriter().write("how\n");
+            process.outputWriter().flush();
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(HOW_SECONDS_MAX);
+            while (System.nanoTime() < end) {
+                String line = answers.poll(1, TimeUnit.SECONDS);
+                if (line != null && line.startsWith("how ")) {
+                    return line;
+                }
+            }
+            return "does not say how it is";
+        }
+
+        /** What those threads of the process are at that this project's code runs in, or Raft's. */
         String threads() throws Exception {
             Path dump = directory.resolve(name + ".threads");
             Process jcmd = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
@@ -193,7 +264,8 @@ class TestGroup implements AutoCloseable {
             if (!jcmd.waitFor(DUMP_SECONDS_MAX, TimeUnit.SECONDS)) {
                 jcmd.destroyForcibly().waitFor();
             }
-            return "threads of " + name + ":\n" + Files.readString(dump);
+            return Arrays.stream(Files.readString(dump).split("\n\n")).filter(one -> OURS.matcher(one).find())
+                    .collect(Collectors.joining("\n\n", "threads of " + name + ":\n", "\n\n"));
         }
 
         void signal(String signal) throws Exception {
