@@ -18,7 +18,7 @@ help:
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make crash-faults  puts known faults back into copies of java/sas, and shows that the crash harness finds each: about ten minutes"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
-	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
+	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted (LAB=\"OPTIONS\" for norn-lab run)"
 	@echo "make bobc       the business object benchmark and its peers, into out/bobc; goes on where it was interrupted: two hours, on a machine that does nothing else"
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heaps in steady state, the ordered indexes and the ring log beside other stores for flash, into out/peers: two hours on two cores"
@@ -98,7 +98,7 @@ bench:
 
 lab:
 	@tools/ensure-rust
-	cargo run --locked --release --quiet -p norn-lab -- run
+	cargo run --locked --release --quiet -p norn-lab -- run $(LAB)
 
 bobc:
 	tools/bobc evaluation

@@ -16,10 +16,9 @@ pub struct Exhibit {
 /// What a table or figure is compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Comparisons whose text begins with the exhibit's name. The cause of what differs, and the experiment that shows
-    /// it; empty where the comparisons themselves say it.
-    Comparisons(&'static str),
-    /// Comparisons, but only with data that the project does not bring along: what is missing, or differs.
+    /// Comparisons whose text begins with the exhibit's name. They say from what was measured why they differ.
+    Comparisons,
+    /// Comparisons, but only with data that the project does not bring along: what is missing.
     Data(&'static str),
     /// Nothing, and why.
     Nothing(&'static str),
@@ -31,9 +30,9 @@ impl Exhibit {
         Exhibit { name, shows, basis: Basis::Nothing("a drawing, without a measurement") }
     }
 
-    /// One that is compared, and the cause of what differs.
-    pub const fn compared(name: &'static str, shows: &'static str, cause: &'static str) -> Exhibit {
-        Exhibit { name, shows, basis: Basis::Comparisons(cause) }
+    /// One that is compared.
+    pub const fn compared(name: &'static str, shows: &'static str) -> Exhibit {
+        Exhibit { name, shows, basis: Basis::Comparisons }
     }
 
     /// Whether a comparison is of this one: "Figure 1" has "Figure 1a" and not "Figure 14", "Table I" not "Table II".
@@ -47,11 +46,14 @@ impl Exhibit {
         let standing = Standing::of(&own);
         let why = match self.basis {
             Basis::Nothing(why) | Basis::Data(why) if standing.compared == 0 => why.to_owned(),
-            Basis::Comparisons(cause) | Basis::Data(cause) | Basis::Nothing(cause) => standing.causes(cause),
+            _ => standing.causes(),
         };
         [self.name.to_owned(), self.shows.to_owned(), standing.text(), why]
     }
 }
+
+/// Causes in an exhibit's line, of which each of its comparisons may have one.
+const CAUSES_SHOWN: usize = 3;
 
 /// How many comparisons agree.
 struct Standing<'a> {
@@ -74,13 +76,10 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// The given cause, or else those that the comparisons give.
-    fn causes(&self, given: &str) -> String {
+    /// The causes that the comparisons give.
+    fn causes(&self) -> String {
         if self.compared == 0 {
             return "nothing was measured yet".to_owned();
-        }
-        if !given.is_empty() && !self.differing.is_empty() {
-            return given.to_owned();
         }
         let mut causes: Vec<&str> = Vec::new();
         for comparison in &self.differing {
@@ -89,7 +88,10 @@ impl<'a> Standing<'a> {
                 causes.push(cause);
             }
         }
-        causes.join("; ")
+        let more = causes.len().saturating_sub(CAUSES_SHOWN);
+        causes.truncate(CAUSES_SHOWN);
+        let text = causes.join("; ");
+        if more > 0 { format!("{text}; and {more} more in the next table") } else { text }
     }
 }
 
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
     use crate::presentation::Published;
 
-    const SPEED: Exhibit = Exhibit::compared("Figure 1", "speed", "");
+    const SPEED: Exhibit = Exhibit::compared("Figure 1", "speed");
 
     fn comparison(what: &str, ours: f64) -> Comparison {
         Comparison::new(what, Published::Value(10.0), Some(ours))
@@ -130,8 +132,17 @@ mod tests {
     fn what_differs_without_a_cause_is_said_to() {
         let all = [comparison("Figure 1: s", 8.9)];
         assert_eq!(SPEED.line(&all)[2..], ["differs in 1 of 1", "no cause is known"]);
-        let explained = Exhibit { basis: Basis::Comparisons("by the part"), ..SPEED };
-        assert_eq!(explained.line(&all)[3], "by the part");
+        let all = [
+            comparison("Figure 1a: s", 8.9).because("a slow part"),
+            comparison("Figure 1b: s", 7.0).because("a slow part"),
+        ];
+        assert_eq!(SPEED.line(&all)[3], "a slow part", "a cause of several is named once");
+    }
+
+    #[test]
+    fn a_line_names_few_of_many_causes() {
+        let all = ["a", "b", "c", "d", "e"].map(|why| comparison("Figure 1: s", 8.0).because(why));
+        assert_eq!(SPEED.line(&all)[2..], ["differs in 5 of 5", "a; b; c; and 2 more in the next table"]);
     }
 
     #[test]

@@ -20,7 +20,7 @@
 //! use norn_lab::{Plot, Presentation, Published, Series, Settings};
 //! use serde::{Deserialize, Serialize};
 //!
-//! const EXHIBITS: &[Exhibit] = &[Exhibit::compared("Figure 1", "the mean of many throws", "")];
+//! const EXHIBITS: &[Exhibit] = &[Exhibit::compared("Figure 1", "the mean of many throws")];
 //! const PAPER: Paper = Paper { id: "dice", title: "On Dice, 1654", exhibits: EXHIBITS };
 //!
 //! /// Figure 1: the mean of n throws.

@@ -56,8 +56,10 @@ impl Table {
 /// What a paper published.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Published {
-    /// A number.
+    /// A number that was measured.
     Value(f64),
+    /// A number that follows from an equation and published parameters.
+    Computed(f64),
     /// A range.
     Between(f64, f64),
     /// A bound from below.
@@ -126,20 +128,22 @@ impl Comparison {
     /// Ours divided by what was published, where both are numbers.
     pub fn ratio(&self) -> Option<f64> {
         match (&self.published, &self.ours) {
-            (Published::Value(published), Ours::Value(ours)) => Some(ours / published),
+            (Published::Value(published) | Published::Computed(published), Ours::Value(ours)) => Some(ours / published),
             _ => None,
         }
     }
 
-    /// Whether ours is what was published, a number within a tenth of it; `None` if there is nothing to compare.
+    /// Whether ours is what was published: a measured number within a tenth of it, a computed one within a thousandth.
+    /// `None` if there is nothing to compare.
     pub fn agrees(&self) -> Option<bool> {
-        const TOLERANCE: f64 = 0.1;
+        const MEASURED: f64 = 0.1;
+        const COMPUTED: f64 = 0.001;
+        let near = |ours: f64, published: f64, part: f64| Some((ours - published).abs() <= part * published.abs());
         match (&self.published, &self.ours) {
             (_, Ours::Missing(_)) | (Published::Claim(_), Ours::Value(_)) => None,
             (_, Ours::Claim(verdict, _)) => Some(*verdict == Verdict::Holds),
-            (Published::Value(published), Ours::Value(ours)) => {
-                Some((ours - published).abs() <= TOLERANCE * published.abs())
-            }
+            (Published::Value(published), Ours::Value(ours)) => near(*ours, *published, MEASURED),
+            (Published::Computed(published), Ours::Value(ours)) => near(*ours, *published, COMPUTED),
             _ => Some(self.relation() == "within"),
         }
     }
@@ -150,7 +154,7 @@ impl Comparison {
             (_, Ours::Missing(_)) => String::new(),
             (_, Ours::Claim(Verdict::Holds, _)) => "holds".to_owned(),
             (_, Ours::Claim(Verdict::Differs, _)) => "differs".to_owned(),
-            (Published::Value(_), Ours::Value(_)) => figure(self.ratio().unwrap_or(f64::NAN)),
+            (Published::Value(_) | Published::Computed(_), Ours::Value(_)) => figure(self.ratio().unwrap_or(f64::NAN)),
             (Published::Between(low, _) | Published::AtLeast(low), Ours::Value(ours)) if ours < low => {
                 "below".to_owned()
             }
@@ -171,7 +175,7 @@ pub fn comparison_table(title: &str, comparisons: &[Comparison]) -> Table {
     let mut table = Table::new(title, &columns);
     for comparison in comparisons {
         let published = match &comparison.published {
-            Published::Value(value) => figure(*value),
+            Published::Value(value) | Published::Computed(value) => figure(*value),
             Published::Between(low, high) => format!("{} to {}", figure(*low), figure(*high)),
             Published::AtLeast(low) => format!("at least {}", figure(*low)),
             Published::AtMost(high) => format!("at most {}", figure(*high)),
@@ -203,5 +207,13 @@ mod tests {
         assert_eq!(relation(Published::AtLeast(5.0), 4.0), "below");
         assert_eq!(relation(Published::AtMost(5.0), 6.0), "above");
         assert_eq!(Comparison::new("", Published::Value(1.0), None).relation(), "");
+    }
+
+    #[test]
+    fn what_an_equation_gives_has_to_be_as_published() {
+        let agrees = |published, ours| Comparison::new("", published, Some(ours)).agrees();
+        assert_eq!(agrees(Published::Value(320.0), 350.0), Some(true), "measured, within a tenth");
+        assert_eq!(agrees(Published::Computed(320.0), 350.0), Some(false));
+        assert_eq!(agrees(Published::Computed(0.6325), 0.63248), Some(true), "as printed");
     }
 }

@@ -65,8 +65,8 @@ fn section<'a>(experiment: &'a dyn AnyExperiment, from: &Path) -> Result<Option<
     Ok(Some(Section { experiment, settings, outcomes, jobs: jobs.len(), missing, presentation }))
 }
 
-const EXHIBITS: &str = "\n### Its tables and figures\n\nA figure *agrees* if each of its values and statements does in the table after this one: a number \
-                        within a tenth, a range or bound that is kept, a claim that holds.\n\n";
+const EXHIBITS: &str = "\n### Its tables and figures\n\nA figure *agrees* if each of its values and statements does in the table after this one: a measured \
+                        number within a tenth, a computed one as printed, a range or bound that is kept, a claim that holds.\n\n";
 /// The paper whose evaluation this program cannot run.
 const JAVASAS: &str = "\n## Johnson, Munroe, Nistler, Stopyro, Malhotra: Java Persistence via Persistent Virtual Storage, 1997\n\n\
                        Not comparable here: it has no table and no figure, and its system is one of Java. What its text has in \

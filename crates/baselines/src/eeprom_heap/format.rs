@@ -294,4 +294,26 @@ mod tests {
             assert!(found[usize::from(obsolete)] && before.iter().all(|&old| !found[usize::from(old)]), "{valid:#x}");
         }
     }
+
+    /// Codes that share no bit, as 0xC0 and 0x03, would leave 0x0C, where erasing set bits and programming cleared
+    /// others.
+    #[test]
+    fn no_torn_write_makes_a_third_stamp() {
+        let stamp = |round, state| Stamp { round, state }.encode();
+        // Any bits of the old byte, of the new one, and ones that erasing left.
+        let may_leave = |old: u8, new: u8, torn: u8| old & new & !torn == 0;
+        let mut torn_bytes = 0;
+        for round in [Round::Even, Round::Odd] {
+            let (valid, obsolete) = (stamp(round, State::Valid), stamp(round, State::Obsolete));
+            let before = [State::Valid, State::Obsolete].map(|state| (stamp(round.other(), state), valid));
+            for (old, new) in before.into_iter().chain([(valid, obsolete)]) {
+                for torn in (0..=255).filter(|&torn| may_leave(old, new, torn)) {
+                    let is_third = Stamp::decode(torn).is_some() && torn != old && torn != new;
+                    assert!(!is_third, "{old:#x} made {new:#x} leaves {torn:#x}");
+                    torn_bytes += 1;
+                }
+            }
+        }
+        assert_eq!(torn_bytes, 6 * 128, "each write keeps one bit, and may leave the other seven as they come");
+    }
 }

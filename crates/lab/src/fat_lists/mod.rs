@@ -14,6 +14,7 @@ mod micro_benchmark;
 mod paper;
 mod part;
 mod phases;
+mod probes;
 mod sizes;
 mod subject;
 mod tactics;
@@ -30,6 +31,7 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<part::Parameters>::boxed(),
         Erased::<sizes::Sizes>::boxed(),
         Erased::<tuning::Tuning>::boxed(),
+        Erased::<probes::Probes>::boxed(),
         Erased::<tactics::Tactics>::boxed(),
         Erased::<macro_benchmark::MacroBenchmark>::boxed(),
         Erased::<lifetimes::Lifetimes>::boxed(),

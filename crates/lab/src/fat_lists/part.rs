@@ -97,8 +97,8 @@ impl Experiment for Parameters {
                 of("s to erase a block", 0.6, |row| row.erase_ns as f64 / 1e9),
                 of("erases that a block takes", 100_000.0, |row| f64::from(row.endurance_erases)),
                 of("bytes of a fat object, 40 slots", 353.0, |row| row.object_bytes as f64).because(
-                    "a block over its whole objects; ours has codes, a stamp, a low key and 10 pointers, which a power cut at any \
-                     operation asks for; the published 353 are 40 × 8 + 5 + 7 × 4 and have no room for a level or state",
+                    "an object has codes, a stamp, a low key and a longer pool, which a power cut at any operation asks for; the \
+                     published 353 are 40 × 8 + 5 + 7 × 4 and have no room for a level or state",
                 ),
             ],
             remarks: row

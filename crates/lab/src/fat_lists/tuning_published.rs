@@ -14,6 +14,8 @@ const PROBES: [(u8, [f64; 7]); 4] = [
 ];
 const PROBE_CELLS: [&str; 7] =
     ["pointers visited", "probes", "successful probes", "low probes", "over probes", "back probes", "null probes"];
+/// A word's, of the table of parameters.
+const READ_NS: f64 = 110.0;
 /// Queries of the published counts.
 const PUBLISHED_QUERIES: f64 = 800_000.0;
 
@@ -31,27 +33,48 @@ pub fn comparisons(outcomes: &[Measured]) -> Vec<Comparison> {
         for (which, (name, published)) in PROBE_CELLS.into_iter().zip(cells).enumerate() {
             let what = format!("probe table, maximum level {levels}: {name}");
             let comparison = Comparison::new(what, Published::Value(published), ours.map(|ours| ours[which]));
-            all.push(comparison.because(why_probes(name)));
+            all.push(comparison.because(ours.map_or_else(String::new, |ours| why_probes(name, ours, cells))));
         }
     }
     for (blocks, cells) in BOOTS {
         for (levels, published) in BOOT_LEVELS.into_iter().zip(cells) {
-            let ours = row(outcomes, (levels, blocks), Phase::Boot).map(|row| row.costs.ms * 1e3);
+            let row = row(outcomes, (levels, blocks), Phase::Boot);
             let what = format!("initialisation table, turnstiles of {blocks}, maximum level {levels}: µs");
-            all.push(Comparison::new(what, Published::Value(published), ours));
+            let comparison = Comparison::new(what, Published::Value(published), row.map(|row| row.costs.ms * 1e3));
+            all.push(comparison.because(row.map_or_else(String::new, |row| why_boot(row, published))));
         }
     }
     all
 }
 
-fn why_probes(cell: &str) -> &'static str {
+/// What a cell of the probe table hangs together with, by the other cells of its column.
+fn why_probes(cell: &str, ours: [f64; 7], published: [f64; 7]) -> String {
+    let share = |cells: [f64; 7]| figure(100.0 * cells[6] / cells[2..].iter().sum::<f64>());
     match cell {
-        "low probes" => {
-            "cells near a level's share of the block are taken at steady state, so that objects of several levels share columns"
-        }
-        "null probes" => "every block of a turnstile is probed, the spare one too, and dead cells count",
-        _ => "",
+        "pointers visited" => "where the paper's searches begin it does not say".to_owned(),
+        "probes" => format!("of ours {}% are null, of the published {}%", share(ours), share(published)),
+        "low probes" => "objects are written where a block has room, and not by level (fat-lists-probes)".to_owned(),
+        "null probes" => format!(
+            "{}% of all probes meet a free or dead cell, {}% of the published: how far they do depends on which blocks of a \
+             turnstile hold its objects (fat-lists-probes)",
+            share(ours),
+            share(published)
+        ),
+        _ => format!(
+            "a pointer's probes end at the first that leads on; {} null ones come before, {} as published",
+            figure(ours[6]),
+            figure(published[6])
+        ),
     }
+}
+
+/// A boot in words: the published time is one of reads alone.
+fn why_boot(row: &Row, published_us: f64) -> String {
+    format!(
+        "{} words read, {} as published; the spare block and the check that nothing is under way are among ours",
+        figure(row.costs.reads),
+        figure(published_us * 1e3 / READ_NS)
+    )
 }
 
 /// The table's cells; counts scaled to the published number of queries.
@@ -99,8 +122,37 @@ fn spread(values: &[(u8, f64)]) -> f64 {
     ends.1 / ends.0
 }
 
+/// By how many per cent each is above the least, of those that are near it.
+fn above_the_least(values: &[(u8, f64)], within_percent: f64) -> String {
+    let least = values.iter().map(|value| value.1).fold(f64::MAX, f64::min);
+    let near = values.iter().map(|(name, value)| (name, 100.0 * (value / least - 1.0)));
+    let near = near.filter(|(_, percent)| *percent <= within_percent);
+    let texts: Vec<String> = near.map(|(name, percent)| format!("{name} by {percent:.1}%")).collect();
+    format!("above the least: {}", texts.join(", "))
+}
+
+/// How far apart values count as nearly the same, in per cent.
+const NEAR_PERCENT: f64 = 6.0;
+
+/// Why levels differ: blocks are erased for pools that are used up, as long as they have few pointers.
+fn moves_by_levels(outcomes: &[Measured], lists: &Lists, phase: Phase) -> String {
+    let erases = |list| row(outcomes, list, phase).map(|row| (row.costs.erases * row.costs.calls as f64).round());
+    let moves = along(lists, |list| list.0, erases);
+    moves.map_or_else(String::new, |(_, text)| {
+        format!(
+            "blocks are moved for pools that are used up, of two pointers a level: erases of the {}s by levels {text}",
+            phase.name()
+        )
+    })
+}
+
 fn claims_about_levels(outcomes: &[Measured]) -> Vec<Comparison> {
     let lists = by_level(outcomes);
+    let moves = |phase| moves_by_levels(outcomes, &lists, phase);
+    let near = |phase: Phase, value: fn(&Row) -> f64| {
+        let values = along(&lists, |list| list.0, |list| row(outcomes, list, phase).map(value));
+        values.map_or_else(String::new, |(values, _)| above_the_least(&values, NEAR_PERCENT))
+    };
     let find = |phase: Phase, value: fn(&Row) -> f64, holds: fn(&[(u8, f64)]) -> bool| {
         let values = along(&lists, |list| list.0, |list| row(outcomes, list, phase).map(value));
         values.map(|(values, text)| (holds(&values), format!("by levels: {text}")))
@@ -112,17 +164,19 @@ fn claims_about_levels(outcomes: &[Measured]) -> Vec<Comparison> {
             "little difference between maximum levels",
             find(Phase::Insertion, |row| row.costs.writes, |values| spread(values) < 1.15),
         )
-        .because("with 2 to 4 levels some blocks are moved though the part is half empty: for objects whose pools, of two pointers a level, are used up"),
+        .because(moves(Phase::Insertion)),
         Comparison::claim(
             "Figure 16a: words read by an insertion",
             "fewer with more levels",
             find(Phase::Insertion, |row| row.costs.reads, falls),
-        ),
+        )
+        .because(format!("{}; {}", near(Phase::Insertion, |row| row.costs.reads), moves(Phase::Insertion))),
         Comparison::claim(
             "Figure 16b: s of the updates",
             "4 and 5 levels are best",
             find(Phase::Update, |row| row.costs.seconds, |values| two_best(values) == [4, 5]),
-        ),
+        )
+        .because(near(Phase::Update, |row| row.costs.seconds)),
         Comparison::claim(
             "Figure 16c: ms of a query",
             "4 levels are best",
@@ -131,17 +185,22 @@ fn claims_about_levels(outcomes: &[Measured]) -> Vec<Comparison> {
                 |row| row.costs.ms,
                 |values| values.iter().min_by(|a, b| a.1.total_cmp(&b.1)).is_some_and(|best| best.0 == 4),
             ),
-        ),
+        )
+        .because(near(Phase::Query, |row| row.costs.ms)),
         Comparison::claim(
             "Figure 16d: words written by a deletion",
             "fewer with more levels",
             find(Phase::Deletion, |row| row.costs.writes, falls),
-        ),
+        )
+        .because(moves(Phase::Deletion)),
         Comparison::claim(
             "Figure 17: total s",
             "4 and 5 levels are best",
-            totals.map(|(values, text)| (two_best(&values) == [4, 5], format!("by levels: {text}"))),
-        ),
+            totals.clone().map(|(values, text)| (two_best(&values) == [4, 5], format!("by levels: {text}"))),
+        )
+        .because(totals.map_or_else(String::new, |(values, _)| {
+            format!("{}; {}", above_the_least(&values, NEAR_PERCENT), moves(Phase::Deletion))
+        })),
     ]
 }
 
@@ -149,34 +208,44 @@ fn claims_about_turnstiles(outcomes: &[Measured]) -> Vec<Comparison> {
     let lists = by_turnstile(outcomes);
     let values = |value: &dyn Fn((u8, u8)) -> Option<f64>| along(&lists, |list| list.1, value);
     let of = |phase: Phase, value: fn(&Row) -> f64| values(&|list| row(outcomes, list, phase).map(value));
+    let null = values(&|list| row(outcomes, list, Phase::Query).and_then(probe_cells).map(|cells| cells[6]));
+    let null_probes =
+        null.map_or_else(String::new, |(_, text)| format!("null probes a pointer of a query by blocks: {text}"));
     let mut all: Vec<Comparison> = Vec::new();
     for (phase, letter) in Phase::PUBLISHED.into_iter().zip(["a", "b", "c", "d"]) {
         let reads = of(phase, |row| row.costs.reads);
-        all.push(Comparison::claim(
+        let claim = Comparison::claim(
             format!("Figure 18{letter}: words read, {}", phase.name()),
             "more with larger turnstiles",
             reads.map(|(values, text)| (rises(&values), format!("by blocks: {text}"))),
-        ));
+        );
+        all.push(claim.because(null_probes.clone()));
     }
-    all.push(Comparison::claim(
+    let updates = of(Phase::Update, |row| row.costs.seconds);
+    let claim = Comparison::claim(
         "Figure 18b: s of the updates",
         "turnstiles of 8 are best",
-        of(Phase::Update, |row| row.costs.seconds).map(|(values, text)| {
+        updates.clone().map(|(values, text)| {
             let best = values.iter().min_by(|a, b| a.1.total_cmp(&b.1));
             (best.is_some_and(|best| best.0 == 8), format!("by blocks: {text}"))
         }),
-    ));
-    all.push(Comparison::claim(
+    );
+    all.push(claim.because(updates.map_or_else(String::new, |(values, _)| above_the_least(&values, NEAR_PERCENT))));
+    let erases = of(Phase::Update, |row| row.costs.erases * row.costs.calls as f64);
+    let claim = Comparison::claim(
         "Figure 18b: write and erase time of the updates, s",
         "less with larger turnstiles",
         of(Phase::Update, |row| row.costs.write_and_erase_seconds())
             .map(|(values, text)| (falls(&values), format!("by blocks: {text}"))),
-    ));
-    all.push(Comparison::claim(
+    );
+    all.push(claim.because(erases.map_or_else(String::new, |(_, text)| format!("erases by blocks: {text}"))));
+    let totals = values(&|list| total(outcomes, list));
+    let claim = Comparison::claim(
         "Figure 19: total s",
         "turnstiles of 8 and 16 are best",
-        values(&|list| total(outcomes, list))
-            .map(|(values, text)| (two_best(&values) == [8, 16], format!("by blocks: {text}"))),
-    ));
+        totals.clone().map(|(values, text)| (two_best(&values) == [8, 16], format!("by blocks: {text}"))),
+    );
+    let near = totals.map_or_else(String::new, |(values, _)| above_the_least(&values, NEAR_PERCENT));
+    all.push(claim.because(format!("{near}; {null_probes}")));
     all
 }

@@ -7,11 +7,15 @@ use super::bench::{self, Admission, Setting, TOKENS, TOTAL_PAGES};
 use super::paper::PAPER;
 use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
-use crate::presentation::{Comparison, Presentation, Published, Table};
+use crate::presentation::{Comparison, Presentation, Published, Table, figure};
 use crate::settings::Settings;
 
 const TIMES: OperationTimes = OperationTimes::paper();
 const PAGES: u32 = 32;
+
+/// Pages that the tasks write in a period.
+const T1_WRITES: u32 = 2;
+const T2_WRITES: u32 = 5;
 
 /// Use of the device, α, ρ_T1, ρ_T2, ρ_G, ρ_max of Table V.
 const TABLE_5: [(u32, [u32; 5]); 6] = [
@@ -65,7 +69,7 @@ pub struct Row {
 }
 
 fn tasks() -> [Task; 2] {
-    [Task::new(3_000, 4, 2, 20_000, &TIMES), Task::new(5_000, 2, 5, 200_000, &TIMES)]
+    [Task::new(3_000, 4, T1_WRITES, 20_000, &TIMES), Task::new(5_000, 2, T2_WRITES, 200_000, &TIMES)]
 }
 
 fn load(alpha: u32, tasks: &[Task]) -> Load {
@@ -167,23 +171,7 @@ impl Experiment for Configuration {
         let mut presentation = Presentation { comparisons: at_50(outcomes), ..Presentation::default() };
         for (use_percent, published) in TABLE_5 {
             let row = outcomes.iter().find(|outcome| outcome.parameters.use_percent == use_percent);
-            let ours = row.map(|outcome| &outcome.row);
-            let values = ours.map(|row| {
-                [u64::from(row.t1_tokens), u64::from(row.t2_tokens), u64::from(row.collector_tokens), row.tokens_max]
-            });
-            for (at, name) in ["ρ_T1", "ρ_T2", "ρ_G", "ρ_max"].into_iter().enumerate() {
-                let comparison = Comparison::new(
-                    format!("Table V, {use_percent}%: {name}"),
-                    Published::Value(f64::from(published[at + 1])),
-                    values.map(|values| values[at] as f64),
-                );
-                let why = if name == "ρ_max" {
-                    "by (7), with ρ_free = ρ_init − 32 − what tasks and collectors hold"
-                } else {
-                    ""
-                };
-                presentation.comparisons.push(comparison.because(why));
-            }
+            presentation.comparisons.extend(column_of_table_5(use_percent, published, row.map(|outcome| &outcome.row)));
         }
         presentation.tables.push(table(outcomes));
         presentation.remarks.push(
@@ -194,10 +182,71 @@ impl Experiment for Configuration {
     }
 }
 
+/// A column of Table V: its values, whether they may be admitted, and the α with which ours admits the tasks.
+fn column_of_table_5(use_percent: u32, published: [u32; 5], row: Option<&Row>) -> Vec<Comparison> {
+    let value = |at: usize, name: &str, ours: Option<f64>| {
+        let what = format!("Table V, {use_percent}%: {name}");
+        Comparison::new(what, Published::Computed(f64::from(published[at])), ours)
+    };
+    let text = |text: fn(&Row) -> String| row.map_or_else(String::new, text);
+    vec![
+        value(0, "α", row.map(|row| f64::from(row.admitted_alpha))).because(text(Row::why_alpha)),
+        value(1, "ρ_T1", row.map(|row| f64::from(row.t1_tokens))).because(text(Row::why_tokens)),
+        value(2, "ρ_T2", row.map(|row| f64::from(row.t2_tokens))).because(text(Row::why_tokens)),
+        value(3, "ρ_G", row.map(|row| f64::from(row.collector_tokens))),
+        value(4, "ρ_max", row.map(|row| row.tokens_max as f64))
+            .because(format!("by (7), with ρ_free = ρ_init − 32 − what tasks and collectors hold; ρ_init = {TOKENS}")),
+        Comparison::claim(
+            format!("Table V, {use_percent}%: the column"),
+            "ρ_max is within (8), ρ_init within (12), (14) at most 1",
+            row.map(|row| (row.is_sound_as_published(), row.conditions())),
+        )
+        .because("the published ρ_init, α and ρ_max by the paper's own equations"),
+    ]
+}
+
+impl Row {
+    fn is_sound_as_published(&self) -> bool {
+        let within = (self.tokens_max as f64) < self.published_limit && f64::from(TOKENS) < self.tokens_init_limit;
+        within && self.utilization <= 1.0
+    }
+
+    /// (8), (12) and (14) with the published α.
+    fn conditions(&self) -> String {
+        let holds = |condition| if condition { "holds" } else { "does not" };
+        format!(
+            "ρ_max {} < {}: {}; ρ_init {TOKENS} < {}: {}; (14) {}: {}",
+            self.tokens_max,
+            figure(self.published_limit),
+            holds((self.tokens_max as f64) < self.published_limit),
+            figure(self.tokens_init_limit),
+            holds(f64::from(TOKENS) < self.tokens_init_limit),
+            figure(self.utilization),
+            holds(self.utilization <= 1.0),
+        )
+    }
+
+    fn why_alpha(&self) -> String {
+        format!(
+            "the largest that is admitted: {} tokens when a recycling begins, checkpoint and reserve among them, {} allowed",
+            self.sound_tokens_max, self.sound_limit
+        )
+    }
+
+    fn why_tokens(&self) -> String {
+        let cost = |tokens: u32, writes: u32| format!("{tokens} tokens for {writes} writes a period");
+        format!(
+            "by section 3.3.2, as many jobs as a meta-period of σ = α / w periods has: {} and {}",
+            cost(self.t1_tokens, T1_WRITES),
+            cost(self.t2_tokens, T2_WRITES)
+        )
+    }
+}
+
 fn at_50(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
     let row = outcomes.iter().find(|outcome| outcome.parameters.use_percent == 50).map(|outcome| &outcome.row);
     let value = |what: &str, published: f64, ours: fn(&Row) -> f64, why: &str| {
-        Comparison::new(what, Published::Value(published), row.map(ours)).because(why)
+        Comparison::new(what, Published::Computed(published), row.map(ours)).because(why)
     };
     let reads_alone = "5 reads and 2 writes with 1 ms of computing";
     vec![

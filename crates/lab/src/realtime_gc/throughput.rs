@@ -144,6 +144,7 @@ impl Experiment for Throughput {
             )
             .because("KB/s; under our trace nothing that is live is copied, so that there is nothing to gain"),
         );
+        comparisons.push(loss_by_use(&find));
         let is_admitted = |&percent: &u32| find(Collector::RealTime, Pattern::Random, percent).is_some();
         let highest = USES.into_iter().filter(is_admitted).max().map(f64::from);
         comparisons.push(
@@ -159,6 +160,31 @@ impl Experiment for Throughput {
         ).because("ours: T1's longest response, random access: two writes, four reads and 3 ms of computing, with all that they waited for"));
         Presentation { comparisons, tables: vec![table(outcomes)], plots: vec![plot(outcomes)], remarks: Vec::new() }
     }
+}
+
+/// Section 5.4's first observation: what a fuller device takes of the throughput, with each pattern.
+fn loss_by_use<'a>(find: &impl Fn(Collector, Pattern, u32) -> Option<&'a Summary>) -> Comparison {
+    let ends = PATTERNS.into_iter().filter_map(|pattern| {
+        let at = |percent| find(Collector::RealTime, pattern, percent);
+        Some((pattern, at(*USES.first()?)?, USES.into_iter().rev().find_map(at)?))
+    });
+    let ends: Vec<(Pattern, &Summary, &Summary)> = ends.collect();
+    let share = |low: &Summary, high: &Summary| high.kb_per_s / low.kb_per_s;
+    let texts = ends.iter().map(|(pattern, low, high)| format!("{pattern:?} {:.3}", share(low, high)));
+    let found = (
+        ends.iter().all(|(_, low, high)| share(low, high) < 0.9),
+        format!("throughput at the highest use over that at the lowest: {}", texts.collect::<Vec<_>>().join(", ")),
+    );
+    let copies = ends.iter().map(|(pattern, low, high)| format!("{pattern:?} {} and {}", low.copies, high.copies));
+    Comparison::claim(
+        "Section 5.4: a high use of the device",
+        "significant loss of throughput",
+        (!ends.is_empty()).then_some(found),
+    )
+    .because(format!(
+        "nothing is lost where nothing is copied; pages copied: {}",
+        copies.collect::<Vec<_>>().join(", ")
+    ))
 }
 
 fn table(outcomes: &[Outcome<Setting, Summary>]) -> Table {

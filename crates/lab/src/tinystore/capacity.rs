@@ -139,13 +139,22 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
         for (units, which) in [(8..=8, "8 KB"), (2..=64, "2 to 64 KB")] {
             let is_large = |of: &Parameters| of.medium == medium && (LARGE..=MANY).contains(&of.array_bytes);
             let large = ends(outcomes, |of| is_large(of) && units.contains(&of.unit_kib));
-            comparisons.push(Comparison::claim(
+            let claim = Comparison::claim(
                 format!("Figure 7: share filled by large arrays ({LARGE} to {MANY} bytes), {name}, {which}"),
                 &format!("{low} to {high}%"),
-                large.map(|[(least, poor), (most, rich)]| {
+                large.clone().map(|[(least, poor), (most, rich)]| {
                     (least >= low && most <= high, format!("{}% ({poor}) to {}% ({rich})", figure(least), figure(most)))
                 }),
-            ));
+            );
+            comparisons.push(claim.because(large.map_or_else(String::new, |[(least, _), (most, _)]| {
+                let [below, above] = [low - least, most - high].map(|percent| figure(percent.max(0.0)));
+                let parts = (PART_BYTES / 1024.0) as u32 / units.end();
+                format!(
+                    "{below} points below the range and {above} above it; log and free unit take whole units, of which there \
+                     are {parts} of {} KB",
+                    units.end()
+                )
+            })));
         }
     }
     comparisons

@@ -105,7 +105,10 @@ impl Experiment for KeyTrees {
             Published::Value(PUBLISHED),
             dearest,
         )
-        .because("comparing keys explains a tenth at most; the paper does not say what else a read looks at");
+        .because(dearest.map_or_else(String::new, |reads| {
+            let share = figure(100.0 * reads / PUBLISHED);
+            format!("comparing keys explains {share}% at most; the paper does not say what else a read looks at")
+        }));
         Presentation { comparisons: vec![comparison], tables: vec![table], ..Presentation::default() }
     }
 }

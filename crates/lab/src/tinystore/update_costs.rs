@@ -190,7 +190,7 @@ impl Seen<'_> {
                 Published::Value(11.0),
                 of_eeprom(|costs| costs.writes),
             )
-            .because("head, old value and stamp of one log record, the new value, the stamp again"),
+            .because("a transaction ends by one byte of its last record: its head, old value and stamp, the new value, the stamp again"),
             Comparison::claim(
                 "Figure 4: EEPROM, all fullness levels, sizes and workloads",
                 "costs are the same",
@@ -218,7 +218,8 @@ impl Seen<'_> {
                 flash.writes > eeprom.writes
             })
             .because(self.words(|costs| costs.writes, "written")),
-            self.share("Figure 5: faster than EEPROM", "in most cases", 0.5, |flash, eeprom| flash.ms < eeprom.ms),
+            self.share("Figure 5: faster than EEPROM", "in most cases", 0.5, |flash, eeprom| flash.ms < eeprom.ms)
+                .because(self.erase_share()),
             self.larger_objects(
                 Workload::HotAndCold,
                 "all fields at once: writes of larger objects",
@@ -311,6 +312,7 @@ impl Seen<'_> {
             (slower > 0, format!("slower in {slower} of {}; at worst {} of EEPROM's time", pairs.len(), figure(worst)))
         });
         Comparison::claim("Figure 5: single fields of large objects", "sometimes slower than EEPROM", found)
+            .because(self.erase_share())
     }
 
     fn fullness_costs(&self, workload: Workload) -> Comparison {
@@ -324,6 +326,7 @@ impl Seen<'_> {
             _ => None,
         };
         Comparison::claim(format!("Figure 4: {}, as the device gets fuller", workload.name()), "costs rise", found)
+            .because(self.kinds(workload, bytes))
     }
 }
 

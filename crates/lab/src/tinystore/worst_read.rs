@@ -113,8 +113,8 @@ impl Experiment for WorstRead {
                     reads(paper),
                 )
                 .because(
-                    "not by the tree alone, where a look-up by compared keys reads 28 to 67 words \
-                     (tinystore-key-trees); the paper does not say what else a read looks at",
+                    "not by the tree alone (tinystore-key-trees has look-ups by compared keys); the paper does not say what \
+                     else a read looks at",
                 ),
                 Comparison::new("§6.3: the same, as many objects as fit", Published::Value(731.0), reads(most))
                     .because("as for 5,500 objects"),
