@@ -269,7 +269,11 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         let (geometry, notes) = (self.log.units.geometry(), &self.log.notes);
         let reserve = geometry.reserve() * if self.has_large_map { 3 } else { 2 } / 2;
         let has_few = notes.units == 0 && u32::from(notes.here) < geometry.room() / 8;
-        if !notes.is_open || self.is_settling || has_few && geometry.has_large_units() { reserve } else { reserve + reserve.min(RESERVE_TO_UNDO) }
+        if !notes.is_open || self.is_settling || has_few && geometry.has_large_units() {
+            reserve
+        } else {
+            reserve + reserve.min(RESERVE_TO_UNDO)
+        }
     }
 
     /// Places that the tail of a new sector gets. They follow what was used of the old one, and get fewer as the part
