@@ -24,25 +24,14 @@
 //! A place that makes something visible holds the number of zeros in its data, a Berger code: a torn program leaves
 //! ones where zeros were to be, which lowers the true count and raises the stored one, so that no torn place is valid.
 
-mod geometry;
-
-pub use self::geometry::{ErrorDetection, Geometry};
+pub(crate) use crate::geometry::{CHECK_BYTES, NOWHERE};
+pub use crate::geometry::{ENTRY_BYTES, ErrorDetection, FANOUT, Geometry, Granule, HEADER_BYTES, UNIT_HEAD_BYTES};
 pub use crate::shape::{Class, SplitShape};
 
-/// Bytes of a unit's head.
-pub const UNIT_HEAD_BYTES: u32 = 24;
-/// Bytes of a sector's header.
-pub const HEADER_BYTES: u32 = 8;
 /// Where the widths of a [`SectorKind::Headed`] begin, after its header's length and the width of its fields.
 pub const HEADED_AT: u32 = HEADER_BYTES + 2;
 /// The generation of a directory of roots, which no reference has.
 pub const DIRECTORY: u16 = 0;
-/// Bytes of the check of a sector, where flipped bits are noticed.
-pub(crate) const CHECK_BYTES: u32 = 4;
-/// Children of a map node.
-pub const FANOUT: u32 = 16;
-/// Bytes of an entry in a map node.
-pub const ENTRY_BYTES: u32 = 3;
 /// Bytes of the largest granule.
 pub const GRANULE_BYTES_MAX: usize = 32;
 /// Places of the longest tail.
@@ -59,20 +48,6 @@ const MAGIC: u32 = u32::from_le_bytes(*b"NLH1");
 const CONTENT_BITS: u32 = 27;
 const CONTENT_MASK: u32 = (1 << CONTENT_BITS) - 1;
 pub(crate) const ENTRY_MASK: u32 = (1 << 23) - 1;
-/// Entries from here on lead nowhere, and hold a generation.
-const NOWHERE: u32 = 0x7F_0000;
-
-/// A granule of the part, counted from its first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Granule(pub u32);
-
-impl Granule {
-    /// The granule `count` further on.
-    pub const fn offset(self, count: u32) -> Granule {
-        Granule(self.0 + count)
-    }
-}
-
 /// Where a map entry leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {

@@ -62,7 +62,7 @@ impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     ///
     /// # Errors
     /// [`MountError::NotFormatted`] without an image, [`MountError::WrongGeometry`] for one of another part;
-    /// [`MountError::Corrupted`] says what must not be there, [`MountError::Unsuitable`] that no unit is free to settle in.
+    /// [`MountError::Corrupted`] says what must not be there, [`MountError::Unsuitable`] that no unit is free.
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
         Self::mount_in(device, [UnitRow::UNUSED; UNITS])
     }

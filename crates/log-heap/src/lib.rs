@@ -40,6 +40,7 @@ mod audit;
 mod collect;
 mod elements;
 pub mod format;
+mod geometry;
 mod heap;
 pub mod inspection;
 mod log;

@@ -2,7 +2,29 @@
 
 use norn_flash::{EraseUnit, NorPart};
 
-use super::{CHECK_BYTES, ENTRY_BYTES, FANOUT, Granule, HEADER_BYTES, NOWHERE, UNIT_HEAD_BYTES};
+/// Bytes of a unit's head.
+pub const UNIT_HEAD_BYTES: u32 = 24;
+/// Bytes of a sector's header.
+pub const HEADER_BYTES: u32 = 8;
+/// Bytes of the check of a sector, where flipped bits are noticed.
+pub(crate) const CHECK_BYTES: u32 = 4;
+/// Children of a map node.
+pub const FANOUT: u32 = 16;
+/// Bytes of an entry in a map node.
+pub const ENTRY_BYTES: u32 = 3;
+/// Entries from here on lead nowhere, and hold a generation.
+pub(crate) const NOWHERE: u32 = 0x7F_0000;
+
+/// A granule of the part, counted from its first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Granule(pub u32);
+
+impl Granule {
+    /// The granule `count` further on.
+    pub const fn offset(self, count: u32) -> Granule {
+        Granule(self.0 + count)
+    }
+}
 
 /// Whether flipped bits are noticed. It is chosen when a part is formatted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,7 +195,7 @@ impl Geometry {
         }
     }
 
-    pub(super) fn signature(&self) -> u32 {
+    pub(crate) fn signature(&self) -> u32 {
         self.granule_bytes.trailing_zeros() << 28 ^ self.unit_granules << 12 ^ u32::from(self.unit_count)
     }
 }
