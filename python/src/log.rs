@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use norn_flash::Collected;
 use norn_flash_sim::NorSim;
 use norn_sensor_log::{Appended, Seconds, SensorLog as PartLog};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::failure::{Exception, Failure, Origin};
@@ -88,6 +89,10 @@ impl SensorLog {
 
     /// Keeps a reading: "new", "replaced" where there was another of that second, or "known".
     fn append(&mut self, at: Seconds, milli: i32) -> PyResult<&'static str> {
+        // No range has it, since its end is exclusive.
+        if at == Seconds::MAX {
+            return Err(PyValueError::new_err(format!("append at {at}: the last second is {}", Seconds::MAX - 1)));
+        }
         let appended = self.log.append(norn_sensor_log::Reading { at, milli });
         Ok(match self.done(format!("append at {at}"), appended)? {
             Appended::New => "new",

@@ -47,7 +47,7 @@ Examples:
 
 Exit codes:
   0  success
-  1  a check failed: the heap, block device or log has violations, the program that runs is damaged, or money was lost
+  1  a check failed: the heap, block device or log has violations, or the program that runs is damaged
   2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
 
 /// Makes, checks, shows and serves images of flash chips: heaps of objects, logs of readings, block devices, programs

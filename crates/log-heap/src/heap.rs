@@ -56,9 +56,9 @@ impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     /// Mounts the image on the part, and settles what an unclean stop has left.
     ///
     /// Cost: reads the unit heads, a log unit, every entry of the map and every object's header. After an unclean stop
-    /// two erases, and programs a log's head, an object, and a node for each level. After a stop of a session with more
-    /// updates than there are objects, about, it also programs a delta for each object whose tail has room, and a
-    /// granule for each sixteen objects.
+    /// two erases, more on a full part, and programs a log's head, an object, and a node for each level. After a stop
+    /// of a session with more updates than there are objects, about, it also programs a delta for each object whose
+    /// tail has room, and a granule for each sixteen objects.
     ///
     /// # Errors
     /// [`MountError::NotFormatted`] without an image, [`MountError::WrongGeometry`] for one of another part;

@@ -67,13 +67,28 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
                 let mounted = self.read_and_settle(end);
                 self.concluded(mounted)
             }
-            Ok(None) => {
-                let absent = self.absent();
-                self.objects.map.medium().halt();
-                Err(absent)
-            }
+            Ok(None) => match self.expect_no_sectors() {
+                Ok(()) => {
+                    let absent = self.absent();
+                    self.objects.map.medium().halt();
+                    Err(absent)
+                }
+                damaged => self.concluded(damaged),
+            },
             Err(error) => self.concluded(Err(error)),
         }
+    }
+
+    /// Where units for sectors are there, but no log that counts, the log is damaged: not to be formatted away.
+    fn expect_no_sectors(&mut self) -> Result<(), StoreError<D::Error>> {
+        let units = &mut self.objects.map.space.log.units;
+        for unit in units.all() {
+            if units.head(unit)?.is_some_and(|head| head.stream != Stream::Log) {
+                let start = units.geometry().start(unit);
+                return Err(units.medium.corrupted(start, "a unit of a heap of which no log is whole"));
+            }
+        }
+        Ok(())
     }
 
     /// Why there is no image: the part may hold one of another geometry.

@@ -308,12 +308,16 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         let geometry = self.objects.map.space.log.units.geometry();
         let Entry::At(node) = self.objects.map.lookup(leaf)? else { return Ok(None) };
         let entries = self.objects.map.node(node, leaf)?.entries;
-        let (mut at, mut count) = (first, 0);
-        while at < end {
-            let header = self.objects.map.stated_header(at)?;
-            count += u32::from(entries[usize::from(header.index) % FANOUT as usize] == Entry::At(at));
+        let (mut at, mut count, mut last) = (first, 0, first);
+        while let Some(header) = self.next_header(at, end)? {
+            let is_live = entries[usize::from(header.index) % FANOUT as usize] == Entry::At(at);
             at = at.offset(header.granules(&geometry));
+            if is_live {
+                (count, last) = (count + 1, at);
+            }
         }
+        // What follows may be torn, and read differently the next time.
+        let end = last;
         Ok(Some(Siblings { leaf, node, entries, count, first, end }))
     }
 

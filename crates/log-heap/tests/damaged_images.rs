@@ -7,7 +7,7 @@ mod model;
 
 use model::{Harsh, Model, TestHeap, change, draw, format, parts, perform, refuse};
 use norn_conformance::seeds;
-use norn_flash::{Address, Collected, MountError};
+use norn_flash::{Address, Collected, MountError, Nor};
 use norn_log_heap::{Elements, Kind, Layout, LogHeapIn, Ref, UnitRow, Violation};
 
 const REPLAY: &str = "-p norn-log-heap --test damaged_images";
@@ -44,6 +44,31 @@ fn use_it(heap: &mut TestHeap, random: &mut fastrand::Rng) {
         let _ = heap.create(Layout::uniform(3, 2));
     }
     references.iter().take(5).for_each(|&reference| drop(heap.delete(reference)));
+}
+
+/// A program formats what is not formatted: a heap whose only log is damaged must not pass for that.
+#[test]
+fn a_heap_whose_log_is_damaged_is_not_called_unformatted() {
+    let mut refused = 0;
+    for spec in parts(16) {
+        let mut heap = format(spec);
+        let object = heap.create(Layout::uniform(3, 2)).unwrap();
+        heap.set_root(b"serial", Some(object)).unwrap();
+        heap.rest().unwrap();
+        let device = heap.into_device();
+        let part = device.0.part();
+        for address in (0..part.size_bytes()).map(Address).filter(|&at| device.0.peek(at, 1) != [0xFF]) {
+            for bit in 0..8 {
+                let mut damaged = device.clone();
+                let byte = damaged.0.peek(address, 1)[0];
+                damaged.0.poke(address, &[byte ^ 1 << bit]);
+                let mounted = LogHeapIn::mount_in(damaged, vec![UnitRow::UNUSED; 16]).map(|_| ());
+                refused += u32::from(mounted.is_err());
+                assert_ne!(mounted, Err(MountError::NotFormatted), "bit {bit} at {address:?}");
+            }
+        }
+    }
+    assert!(refused > 100, "{refused} were refused");
 }
 
 #[test]
