@@ -7,8 +7,10 @@ use core::fmt;
 /// 32 bits: the slot in the low half, the generation in the high half. Deleting frees the slot, which a later creation
 /// may take; the generation is another one then, so that a stale reference is reported, unless it comes round again.
 /// The engines say after how many creations that may be: 65,534 in the same slot at least, or 65,535 in the heap. That
-/// holds for references from undone transactions, too. At most [`SLOTS`](Self::SLOTS) objects, arrays included, exist
-/// at a time. In memory it is its number, as other languages see it.
+/// holds for references from undone transactions, too, with one exception in the log-structured heap: where a
+/// transaction deletes an object, creates another in its slot, and is undone. After the first object's next deletion
+/// the same reference is given again. At most [`SLOTS`](Self::SLOTS) objects, arrays included, exist at a time. In
+/// memory it is its number, as other languages see it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Ref(u32);
