@@ -95,7 +95,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         // What has notes is moved as it is: within a transaction a second round gains nothing.
         let most = if self.objects.map.space.log.is_open() { self.unit_count() / 2 } else { 2 * self.unit_count() };
         while self.free_count() <= if reclaimed < self.eager() { reserve } else { reserve / 2 } {
-            if reclaimed > most || self.is_spent() || !self.reclaim_one()? {
+            if reclaimed > most || !self.reclaim_one()? {
                 return Err(StoreError::Full);
             }
             reclaimed += 1;
@@ -124,18 +124,12 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             }
             in_vain = if is_short { in_vain + 1 } else { 0 };
             let is_in_vain = in_vain > IN_VAIN || reclaimed > 2 * self.unit_count() || space.was_refused(needed);
-            let is_in_vain = is_in_vain || self.is_spent();
             if is_in_vain || !self.reclaim_one()? {
                 self.objects.map.space.refuse(needed);
                 return Err(StoreError::Full);
             }
             reclaimed += 1;
         }
-    }
-
-    /// Whether a transaction has used what it may: the last units are for a mount that undoes it.
-    fn is_spent(&self) -> bool {
-        self.objects.map.space.log.is_open() && self.free_count() <= self.reserve() / 4
     }
 
     /// Counts anew what is live, after a call that found no free unit halfway.

@@ -267,31 +267,6 @@ fn a_mount_settles_where_no_unit_is_free() {
     }
 }
 
-/// A transaction that deletes until it finds no room must leave units for the mount that undoes it.
-#[test]
-fn a_transaction_leaves_room_to_be_undone_by_a_mount() {
-    let mut full_calls = 0;
-    for run in seeds(0..30, REPLAY) {
-        let mut random = run.random();
-        let spec = catalogue::limited_test_part(24, 512, 8, Reprogramming::Once);
-        let mut full = Full::fill(spec, &run, &mut random);
-        for step in 0..20 {
-            full.step = step;
-            full.heap.device_mut().cut_power_after(random.u64(..6_000), Tear::draw(&mut random));
-            full.heap.begin().unwrap();
-            let refused = full.objects.iter().rev().find_map(|&object| full.heap.delete(object).err());
-            full_calls += u32::from(refused == Some(AccessError::Store(StoreError::Full)));
-            let _ = full.heap.abort();
-            if !full.heap.device().is_powered() {
-                assert!(full.mount(&mut random), "no room to undo; {}", full.replay());
-            }
-            full.heap.device_mut().power_on();
-            full.contents();
-        }
-    }
-    assert!(full_calls > 100, "{full_calls} calls found no room");
-}
-
 /// Full parts whose units hold four to six map nodes take updates after any number of cuts in a row, mounts too.
 #[test]
 fn cuts_on_full_parts_of_small_units_leave_them_usable() {
