@@ -49,7 +49,7 @@ impl<'a> Full<'a> {
         let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
         let most = match spec.part.size_bytes() {
             ..20_480 => 100,
-            ..40_960 => 300,
+            20_480..40_960 => 300,
             _ => 900,
         };
         let mut heap = Heap::format_in(NorSim::new(spec), rows).unwrap();
