@@ -355,7 +355,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         if self.sector_of(slot)?.is_none_or(|sector| sector.header.class != class) {
             return Ok(());
         }
-        self.make_room()?;
+        self.make_room_to_delete()?;
         // Reclamation may have moved it.
         let Some(sector) = self.sector_of(slot)? else { return Ok(()) };
         let owner = Owner::object(slot);

@@ -317,7 +317,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         if sector.header.class == Class::Split {
             return self.delete_split(sector);
         }
-        let sector = if self.reclamation.make_room()? { self.find_again(sector)? } else { sector };
+        let sector = if self.reclamation.make_room_to_delete()? { self.find_again(sector)? } else { sector };
         let owner = Owner::object(reference.slot());
         let old = self.reclamation.intend_replacement(owner, Ok(sector))?;
         self.reclamation.lead_to(owner, Entry::Nowhere(reference.generation()), old)?;

@@ -35,6 +35,8 @@ const WEAR_SLACK: u32 = 8;
 
 /// Notes that go along when the log turns: fewer than one for so many places.
 const NOTES_SHARE: u32 = 4;
+/// Places for a head and a few records, beside notes, before sectors.
+const RECORDS_BESIDE_NOTES: u32 = 12;
 /// Appends that are recorded after a mount, whatever the part holds.
 const APPENDS_MIN: u32 = 16;
 /// Live granules for each of which an append more is recorded: about as many as there are objects.
@@ -379,17 +381,30 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         self.sectors = None;
     }
 
-    /// Begins the next log in the unit that was opened for it, which has sectors already, with a map in which nothing
-    /// is in doubt. In the unit of the log before it nothing is live then.
-    pub(crate) fn begin_beside_sectors(&mut self, root: Entry) -> Result<(), StoreError<D::Error>> {
-        (self.root, self.doubt, self.intent, self.has_sectors) = (root, None, None, true);
-        let (start, old) = (self.notes.start, self.unit);
-        self.begin(old, (start, start))
+    /// Whether the notes of an open transaction fit before sectors, and some records.
+    pub(crate) fn fits_beside_sectors(&mut self) -> Result<bool, StoreError<D::Error>> {
+        let (start, end) = (self.notes.start, self.end.unwrap_or(self.notes.end));
+        let places = self.units.geometry().room() / 3;
+        let notes = if self.notes.here > 0 { self.count_notes(start, end)? } else { 0 };
+        Ok(2 * notes + RECORDS_BESIDE_NOTES <= places)
     }
 
-    /// Whether the next log has no third unit: the present one has sectors, and nothing is free.
-    pub(crate) fn is_stuck(&self) -> bool {
-        self.units.live_in(self.unit) > 0 && self.units.free_count() == 0
+    /// Begins the next log in the unit that was opened for it, which has sectors already, with a map in which nothing
+    /// is in doubt, and with the notes of this one. `third` is this one's unit, if nothing is live there then, or free.
+    pub(crate) fn begin_beside_sectors(&mut self, root: Entry, third: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        (self.root, self.doubt, self.intent, self.has_sectors) = (root, None, None, true);
+        let (old, start, end) = (self.unit, self.notes.start, self.end.unwrap_or(self.notes.end));
+        self.begin(third, (start, end))?;
+        if old != third {
+            self.units.set_role(old, Role::Filled);
+        }
+        Ok(())
+    }
+
+    /// Whether fewer units are free than so many more, once the next log has its third unit: the present one, unless
+    /// that has sectors.
+    pub(crate) fn is_short_of(&self, more: u32) -> bool {
+        self.units.free_count() < u32::from(self.units.live_in(self.unit) > 0) + more
     }
 
     /// Writes a log's head, from whose `End` on it counts.

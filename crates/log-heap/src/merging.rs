@@ -203,14 +203,20 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     }
 
     /// Writes what is in doubt anew, where no unit is free: into the unit of the next log, before that counts. Its head
-    /// leads to the new map, in which nothing is in doubt. What is live in the present log's unit goes along, and a
-    /// unit with few sectors, so that neither this nor many mounts that are cut use up a unit.
+    /// leads to the new map, in which nothing is in doubt. A unit with few sectors goes along, and what is live in the
+    /// present log's unit if no other can be the third, so that neither this nor many mounts that are cut use up a unit.
     ///
     /// # Errors
     /// `Full` where that does not fit.
     pub(crate) fn settle_in_log(&mut self, doubt: Option<&Doubt>) -> Result<(), StoreError<D::Error>> {
         let was_settling = core::mem::replace(&mut self.objects.map.space.is_settling, true);
-        let settled = self.write_beside_log(doubt);
+        let settled = self.take_third().and_then(|third| {
+            let written = self.write_beside_log(doubt, third);
+            if written.is_err() && third != self.objects.map.space.log.unit() {
+                self.objects.map.space.log.units.set_role(third, Role::Filled);
+            }
+            written
+        });
         let space = &mut self.objects.map.space;
         space.is_settling = was_settling;
         if settled.is_err() {
@@ -221,14 +227,25 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         settled
     }
 
-    fn write_beside_log(&mut self, doubt: Option<&Doubt>) -> Result<(), StoreError<D::Error>> {
+    /// The third unit of the next log: the present one, which has to be empty then, or a free one if that has sectors.
+    fn take_third(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
+        let (log, mut third) = (&mut self.objects.map.space.log, None);
+        if log.units.live_in(log.unit()) > 0 {
+            third = log.units.least_worn_free()?;
+        }
+        let third = third.unwrap_or(log.unit());
+        log.units.set_role(third, Role::Log);
+        Ok(third)
+    }
+
+    fn write_beside_log(&mut self, doubt: Option<&Doubt>, third: EraseUnit) -> Result<(), StoreError<D::Error>> {
         let old = self.objects.map.space.log.unit();
         self.objects.map.space.open_log()?;
         let (mut moves, replaced) = match doubt {
             Some(doubt) => self.copy_in_doubt(doubt)?,
             None => (Moves::NONE, None),
         };
-        let carried = if self.objects.map.space.log.units.live_in(old) == 0 {
+        let carried = if third != old || self.objects.map.space.log.units.live_in(old) == 0 {
             None
         } else if self.granules_to_join(old, moves)?.is_some() {
             Some(self.join_unit(old, &mut moves)?)
@@ -238,7 +255,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         let joined = self.join(&mut moves)?;
         let (root, nodes) = self.objects.map.write_nodes(moves)?;
         let root = root.unwrap_or(self.objects.map.space.log.root());
-        self.objects.map.space.log.begin_beside_sectors(root)?;
+        self.objects.map.space.log.begin_beside_sectors(root, third)?;
         self.objects.map.remove_nodes(nodes);
         self.remove_replaced(replaced);
         [carried, joined].into_iter().flatten().for_each(|joined| self.give_up(joined));
@@ -257,7 +274,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     }
 
     /// The granules that all of a unit and the nodes above it take, along with other moves; `None` where that does not
-    /// fit, or where something in the unit has a note.
+    /// fit, or where a note leads to something in the unit.
     fn granules_to_join(&mut self, unit: EraseUnit, mut moves: Moves) -> Result<Option<u32>, StoreError<D::Error>> {
         let units = &self.objects.map.space.log.units;
         let (geometry, live) = (units.geometry(), units.live_in(unit));
@@ -268,9 +285,9 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
                 self.touch(sector, &mut moves)?
             } else {
                 granules += if moves.has_moved(sector) { 0 } else { sector.header.granules(&geometry) };
-                let owner = sector.header.owner();
-                let has_note = self.objects.map.space.log.note_of(owner.index)?.is_some();
-                !has_note && moves.set(owner, Entry::At(sector.at))
+                let (owner, entry) = (sector.header.owner(), Entry::At(sector.at));
+                let note = self.objects.map.space.log.note_of(owner.index)?;
+                note.is_none_or(|note| note.before != Some(entry)) && moves.set(owner, entry)
             };
             if !has_room {
                 return Ok(None);

@@ -190,8 +190,8 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         }
         self.objects.map.space.is_settling = true;
         let log = &mut self.objects.map.space.log;
-        let (doubt, is_stuck) = (log.doubt().copied(), log.is_stuck());
-        if !log.is_open() && log.units.free_count() == 0 && (is_stuck || doubt.is_some()) {
+        let doubt = log.doubt().copied();
+        if log.is_short_of(doubt.is_some().into()) && log.fits_beside_sectors()? {
             self.settle_in_log(doubt.as_ref())?;
         } else {
             log.turn()?;
@@ -278,7 +278,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             if let Some(note) = self.objects.map.space.log.note_of(owner.index)?
                 && note.before == Some(entry)
             {
-                self.objects.map.space.log.note(Note { before: Some(Entry::At(copy)), ..note })?;
+                self.objects.map.space.log.note_settled(Note { before: Some(Entry::At(copy)), ..note })?;
             }
             moves.set(owner, Entry::At(copy));
             old = Some(sector);

@@ -57,10 +57,25 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         self.notes.is_open
     }
 
+    /// Whether the transaction has anything to undo.
+    pub(crate) const fn has_notes(&self) -> bool {
+        self.notes.here > 0 || self.notes.from.is_some()
+    }
+
     /// Appends a note, and remembers its slot.
     pub(crate) fn note(&mut self, note: Note) -> Result<(), StoreError<D::Error>> {
         self.append_note(note)?;
         self.touch(note.slot);
+        Ok(())
+    }
+
+    /// Notes where a sector from before, which was in doubt, is now. Where a log is to begin beside sectors, in its head:
+    /// a note that ended this log is of the same object, and counts no more.
+    pub(crate) fn note_settled(&mut self, note: Note) -> Result<(), StoreError<D::Error>> {
+        if self.sectors().is_none() {
+            return self.note(note);
+        }
+        self.notes.last = Some(note);
         Ok(())
     }
 

@@ -89,13 +89,30 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
     /// # Errors
     /// `Full` when each unit has been tried.
     pub(crate) fn make_room(&mut self) -> Result<bool, StoreError<D::Error>> {
+        // What has notes is moved as it is: within a transaction a second round gains nothing.
+        let is_open = self.objects.map.space.log.is_open();
+        self.make_room_within(if is_open { self.unit_count() / 2 } else { 2 * self.unit_count() })
+    }
+
+    /// Makes room for a deletion: as for other calls, or where that is in vain for the nodes that it may write, so that
+    /// deletions make room again.
+    pub(crate) fn make_room_to_delete(&mut self) -> Result<bool, StoreError<D::Error>> {
+        if self.objects.map.space.log.is_open() {
+            return self.make_room();
+        }
+        match self.make_room_within(IN_VAIN) {
+            Err(StoreError::Full) => self.make_room_for_nodes().map(|()| true),
+            made => made,
+        }
+    }
+
+    /// The same, with so many units reclaimed at most.
+    fn make_room_within(&mut self, most: u32) -> Result<bool, StoreError<D::Error>> {
         self.recount()?;
         self.steps = 0;
         let (mut reclaimed, reserve) = (0, self.reserve());
-        // What has notes is moved as it is: within a transaction a second round gains nothing.
-        let most = if self.objects.map.space.log.is_open() { self.unit_count() / 2 } else { 2 * self.unit_count() };
         while self.free_count() <= if reclaimed < self.eager() { reserve } else { reserve / 2 } {
-            if reclaimed > most || !self.reclaim_one()? {
+            if reclaimed > most || self.is_spent() || !self.reclaim_one()? {
                 return Err(StoreError::Full);
             }
             reclaimed += 1;
@@ -123,13 +140,20 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
                 return Ok(reclaimed > 0);
             }
             in_vain = if is_short { in_vain + 1 } else { 0 };
-            let is_in_vain = in_vain > IN_VAIN || reclaimed > 2 * self.unit_count() || space.was_refused(needed);
+            let is_in_vain = in_vain > IN_VAIN || reclaimed > 2 * self.unit_count() || self.is_spent();
+            let is_in_vain = is_in_vain || space.was_refused(needed);
             if is_in_vain || !self.reclaim_one()? {
                 self.objects.map.space.refuse(needed);
                 return Err(StoreError::Full);
             }
             reclaimed += 1;
         }
+    }
+
+    /// Whether the open transaction has used what it may: the last units are for a mount that undoes it.
+    fn is_spent(&self) -> bool {
+        let space = &self.objects.map.space;
+        space.log.has_notes() && !space.is_settling && space.free_count() <= space.reserve() / 4
     }
 
     /// Counts anew what is live, after a call that found no free unit halfway.
@@ -181,12 +205,19 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Empties the unit that is worth most. Returns whether there is one.
     pub(crate) fn reclaim_one(&mut self) -> Result<bool, StoreError<D::Error>> {
-        if self.objects.map.space.log.is_stuck() && !self.objects.map.space.log.is_open() {
+        if self.is_cramped() && self.objects.map.space.log.fits_beside_sectors()? {
             self.settle_in_log(None)?;
         }
         let Some(victim) = self.choose()? else { return Ok(false) };
         self.empty_or_merge(victim.unit)?;
         Ok(true)
+    }
+
+    /// Whether nothing can be moved to but the unit of the next log.
+    fn is_cramped(&self) -> bool {
+        let space = &self.objects.map.space;
+        let node = space.log.units.geometry().node_granules();
+        space.log.is_short_of((space.largest_open() < node).into())
     }
 
     /// Empties a unit; where hardly a unit is free, and what is open may not hold it, in its place one that can be
@@ -379,7 +410,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             if self.free_count() > 1 || !is_cheap && left >= nodes {
                 return Ok(());
             }
-            if !is_cheap || !self.reclaim_one()? {
+            if !is_cheap && !self.is_cramped() || !self.reclaim_one()? {
                 break;
             }
         }

@@ -157,7 +157,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     fn commit(&mut self) -> Result<(), StoreError<D::Error>> {
         let log = &mut self.objects.map.space.log;
-        if log.notes.here > 0 || log.notes.from.is_some() {
+        if log.has_notes() {
             log.append_done()?;
             let given_up = self.give_up_replaced();
             self.recount_where_damaged(given_up)?;
@@ -218,7 +218,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
                 (unit, walk) = (self.objects.map.space.log.unit(), self.objects.map.space.log.walk());
             }
         }
-        if self.objects.map.space.log.notes.here > 0 || self.objects.map.space.log.notes.from.is_some() {
+        if self.objects.map.space.log.has_notes() {
             self.objects.map.space.log.append_done()?;
         }
         self.end_transaction()
