@@ -205,7 +205,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Empties the unit that is worth most. Returns whether there is one.
     pub(crate) fn reclaim_one(&mut self) -> Result<bool, StoreError<D::Error>> {
-        if self.is_cramped() && self.objects.map.space.log.fits_beside_sectors()? {
+        if self.objects.map.space.log.is_short_of(0) && self.objects.map.space.log.fits_beside_sectors()? {
             self.settle_in_log(None)?;
         }
         let Some(victim) = self.choose()? else { return Ok(false) };
@@ -213,21 +213,20 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
         Ok(true)
     }
 
-    /// Whether nothing can be moved to but the unit of the next log.
-    fn is_cramped(&self) -> bool {
-        let space = &self.objects.map.space;
-        let node = space.log.units.geometry().node_granules();
-        space.log.is_short_of((space.largest_open() < node).into())
-    }
-
     /// Empties a unit; where hardly a unit is free, and what is open may not hold it, in its place one that can be
-    /// moved in one step.
+    /// moved in one step, or if there is none, takes the unit of the next log to move to.
     fn empty_or_merge(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
         let space = &self.objects.map.space;
         let nodes = LEVELS_MAX as u32 * space.log.units.geometry().node_granules();
         let fits = 2 * space.log.units.live_in(unit) + nodes <= space.largest_open();
-        if space.free_count() <= 1 && !fits && self.merge()? {
-            return Ok(());
+        if space.free_count() <= 1 && !fits {
+            if self.merge()? {
+                return Ok(());
+            }
+            let log = &mut self.objects.map.space.log;
+            if log.is_short_of(1) && log.sectors().is_none() && log.fits_beside_sectors()? {
+                return self.settle_in_log(None);
+            }
         }
         self.empty(unit)
     }
@@ -410,7 +409,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
             if self.free_count() > 1 || !is_cheap && left >= nodes {
                 return Ok(());
             }
-            if !is_cheap && !self.is_cramped() || !self.reclaim_one()? {
+            if !self.reclaim_one()? {
                 break;
             }
         }

@@ -160,13 +160,14 @@ fn fork(run: &Run, transactions: usize) -> (u32, u32) {
 
 #[test]
 fn a_cut_in_a_transaction_on_a_full_part_leaves_room_to_undo_it() {
-    let (mut refused, mut cuts) = (0, 0);
-    for run in seeds(0..20, REPLAY) {
+    let (mut refused, mut cuts, mut runs) = (0, 0, 0);
+    // In the last of them no unit is free, and the notes have to go along.
+    for run in seeds(0..20, REPLAY).chain(seeds(233..234, REPLAY)) {
         let found = fork(&run, 4);
-        (refused, cuts) = (refused + found.0, cuts + found.1);
+        (refused, cuts, runs) = (refused + found.0, cuts + found.1, runs + 1);
     }
     println!("{refused} calls found no room, {cuts} cuts");
-    assert!(refused > 40 && cuts > 1_000, "{refused} calls found no room, {cuts} cuts");
+    assert!(refused > runs && cuts > 50 * runs, "{refused} calls found no room, {cuts} cuts, in {runs} programs");
 }
 
 #[test]
