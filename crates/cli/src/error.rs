@@ -88,7 +88,7 @@ pub enum Error {
         source: NewFileError,
     },
     /// A setting that the engine does not have.
-    #[error("{}: {option} is no setting of the engine {engine}", image.display())]
+    #[error("{}: {option} is not a setting of the engine {engine}", image.display())]
     NoSuchSetting {
         /// The image that was to be made.
         image: PathBuf,

@@ -101,8 +101,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
             }
         }
         Command::Heap(HeapCommand::Import(HeapImportArguments { data, create })) => {
-            let format = (create.format()?, create.spares);
-            say(&heap::data::import(&data, &create.image, create.part.clone(), format)?)
+            say(&heap::data::import(&data, &create)?)
         }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{
-    Boot, CodeAddress, Crc32c, Header, ImageWriterIn, Options, Pager, RollBack, Room, RoomContent, RoomName, Rooms,
-    Standing, State, Version,
+    Boot, CodeAddress, Crc32c, Header, ImageError, ImageWriterIn, Options, Pager, RollBack, Room, RoomContent,
+    RoomName, Rooms, Standing, State, Version,
 };
 use norn_embedded::recognise_nand;
 use norn_flash::{Block, Nand, NandPart, TenantKind};
@@ -305,15 +305,15 @@ fn letter(room: RoomName) -> &'static str {
 }
 
 fn room_value(room: RoomName, program: &RoomContent<NandSimError>) -> Value {
-    let (program, failure) = match program {
+    let (state, program, what) = match program {
         Ok(Header { image, version, check, .. }) => {
-            let check = check.map(|check| format!("{check:#010x}"));
             let bytes = image.size_bytes();
-            (Some(json!({ "version": version.to_string(), "bytes": bytes, "crc32c": check })), None)
+            ("whole", Some(json!({ "version": version.to_string(), "bytes": bytes, "crc32c": check })), None)
         }
-        Err(error) => (None, Some(in_room(error))),
+        Err(ImageError::NoImage { .. }) => ("no program", None, None),
+        Err(error) => ("damaged", None, Some(in_room(error))),
     };
-    json!({ "room": letter(room), "program": program, "failure": failure })
+    json!({ "room": letter(room), "state": state, "program": program, "what": what })
 }
 
 impl Display for Status {
