@@ -76,7 +76,8 @@ fn main() -> ExitCode {
         // The reader of our output has closed the pipe.
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("norn: {error}");
+            let advice = error.advice().map_or(String::new(), |advice| format!("; {advice}"));
+            eprintln!("norn: {error}{advice}");
             ExitCode::from(EXIT_ERROR)
         }
     }

@@ -297,3 +297,30 @@ fn a_dump_is_shown_as_the_image_is() {
     desk.write("empty.bin", "");
     desk.fail("image show empty.bin", &["empty.bin"]);
 }
+
+/// Names of parts beyond 1,024 erase units were taken, and failed later or said something else.
+#[test]
+fn parts_of_many_units_are_used_like_others() {
+    let desk = desk();
+    desk.write("readings.csv", "60,1\n");
+    make_heap(&desk, "a.img", "w25q80:2048");
+    desk.succeed("image export a.img a.bin");
+    assert_eq!(heap_shown(&desk, "a.bin"), heap_shown(&desk, "a.img"));
+    assert_eq!(heap_shown(&desk, "a.bin --part w25q80:2048"), heap_shown(&desk, "a.img"));
+    desk.succeed("log create log.img --part w25q80:4080");
+    desk.succeed("log append log.img readings.csv");
+    let too_many =
+        "4096 erase units: a store has up to 4080. Take a region of the part with fewer units, or larger units";
+    for create in ["heap create b.img", "log create b.img"] {
+        desk.fail(&format!("{create} --part w25q80:4096"), &[too_many]);
+    }
+    desk.write("large.bin", vec![0xFF; 4096 * 256]);
+    desk.fail(
+        "heap check large.bin --part test-16x256",
+        &["large.bin: it has 4096 erase units: a store has up to 4080"],
+    );
+    desk.fail(
+        "log create b.img --part stm32l4",
+        &["a log needs a part of unlimited reprogramming: `norn parts` lists"],
+    );
+}

@@ -55,6 +55,9 @@ fn settings_of_the_other_engine_are_refused() {
     }
     desk.fail("heap create a.img --engine btree", &["btree", "log", "tinystore"]);
     desk.fail("heap create a.img --engine log --part test-8x4096", &["a.img", "fewer than 12 erase units"]);
+    let advice = "--part NAME:UNITS has another number of erase units, --engine tinystore other limits";
+    desk.fail("heap create a.img --part k8c1215etm", &["more than 8,323,072 granules", advice]);
+    desk.succeed("heap create b.img --part k8c1215etm:500");
     assert!(!desk.path("a.img").exists());
     desk.fail("heap create a.img --list-length 3", &["a.img", "--list-length", "log"]);
     desk.succeed("heap create new.img --part stm32l4");

@@ -42,8 +42,8 @@ pub fn unit_count(units: u64) -> Result<u16, String> {
     let count = u16::try_from(units).ok().filter(|&count| usize::from(count) <= UNITS_MAX);
     count.ok_or_else(|| {
         format!(
-            "{units} erase units: a store has up to {UNITS_MAX}. Give it a region of the part with fewer, or erase more \
-             at once: many parts also erase 32 or 64 KB"
+            "{units} erase units: a store has up to {UNITS_MAX}. Take a region of the part with fewer units, or larger \
+             units: many parts also erase 32 or 64 KB at once"
         )
     })
 }
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(part_by_name("stm32l4:256").unwrap().name, "stm32l4");
         assert_eq!(part_by_name("test-12x4096").unwrap().name, "test-12x4096");
         for (name, said) in [
-            ("w25q80:4096", "4096 erase units: a store has up to 4080. Give it a region"),
+            ("w25q80:4096", "4096 erase units: a store has up to 4080. Take a region"),
             ("test-70000x4096", "70000 erase units: a store has up to 4080"),
             ("w25q80:many", "\"many\" is not a number of erase units"),
             ("w25q80:0", "such a part cannot exist"),

@@ -51,7 +51,7 @@ pub fn show(source: &Source) -> Result<Report, Error> {
     for ((heap, value), content) in heaps.into_iter().zip(&mut values).zip(contents.ranges()) {
         let Some((engine, detects)) = heap else { continue };
         let of = content.entry.map_or(String::new(), |entry| format!("{}: ", entry.name().escape_ascii()));
-        report.text(format!("{of}engine {engine}\n{of}error detection {}\n", if detects { "on" } else { "off" }));
+        report.text(format!("{of}engine  {engine}\n{of}error detection  {}\n", if detects { "on" } else { "off" }));
         value["heap"] = json!({ "engine": engine.to_string(), "error_detection": detects });
     }
     report.datum("form", form).datum("regions", regions);
