@@ -321,7 +321,7 @@ impl UpdateArguments {
 }
 
 const LOG_HELP: &str = "\
-The span starts with FROM and ends before TO. Without them it has all readings. Each is one of
+The span starts with FROM and ends before TO. Without them it has all readings. FROM and TO are each one of
   seconds since 1970
   a time        2026-11-20T10:00, in UTC, or with an offset such as +01:00
   a day         2026-11-20

@@ -179,7 +179,10 @@ fn a_dump_that_may_be_of_several_parts_is_imported_by_a_name() {
     desk.succeed("heap create a.img --part nrf52840 --engine log");
     desk.succeed("image export a.img a.bin");
     desk.succeed("heap check a.bin");
-    desk.fail("image import a.bin b.img", &["it may be of w25q80, nrf52840: --part NAME says of which"]);
+    desk.fail(
+        "image import a.bin b.img",
+        &["the dump may be of several parts: w25q80, nrf52840; name the part with --part NAME"],
+    );
     desk.succeed("image import a.bin b.img --part nrf52840");
     assert!(line(&desk.succeed("heap show b.img"), "part").starts_with("nrf52840, 256 units of 4096 bytes"));
 }

@@ -79,7 +79,10 @@ fn the_dumped_bytes_add_up_to_what_the_check_found() {
 fn create_overwrites_nothing_and_leaves_nothing_useless() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.write("a.img", "precious");
-    desk.fail("heap create a.img --engine tinystore", &["a.img", "exists", "never overwritten, choose another name"]);
+    desk.fail(
+        "heap create a.img --engine tinystore",
+        &["a.img", "there is such a file", "never overwritten, choose another name"],
+    );
     assert_eq!(std::fs::read(desk.path("a.img")).unwrap(), b"precious");
     desk.fail("heap create b.img --engine tinystore --part stm32l4 --spares 0", &["b.img", "unsuitable", "spare"]);
     desk.fail("heap create b.img --engine tinystore --part flux", &["flux", "tinystore-2k"]);
@@ -87,7 +90,7 @@ fn create_overwrites_nothing_and_leaves_nothing_useless() {
     for (part, said) in [
         ("test-0x0", "the part has no erase units"),
         ("test-axb", "named test-UNITSxBYTES"),
-        ("test-1025x4096", "1025 erase units: norn handles up to 1024"),
+        ("test-4081x4096", "4081 erase units: a store has up to 4080"),
     ] {
         desk.fail(&format!("heap create b.img --engine tinystore --part {part}"), &[part, said]);
     }

@@ -164,7 +164,7 @@ pub fn update(image: &Path, file: &Path, version: Version, standing: Standing) -
     let what_next = match standing {
         Standing::Confirmed => "boots run it from now on".to_owned(),
         Standing::Trial { boots_left } => format!(
-            "on trial for {}: then boots run the one before, unless `norn code confirm {}` comes first",
+            "on trial for {}: then boots go back to the one before, unless `norn code confirm {}` is called",
             boots(boots_left),
             opened.image
         ),
@@ -196,7 +196,7 @@ pub fn boot(image: &Path) -> Result<String, Error> {
     let trial = match standing {
         Standing::Confirmed => String::new(),
         Standing::Trial { boots_left: 0 } => {
-            format!("; on trial: the next boot goes back, unless `norn code confirm {name}` comes first")
+            format!("; on trial: the next boot goes back, unless `norn code confirm {name}` is called")
         }
         Standing::Trial { boots_left } => format!("; on trial for {} more", boots(boots_left)),
     };
@@ -211,7 +211,7 @@ pub fn confirm(image: &Path) -> Result<String, Error> {
     let mut opened = Opened::open(image)?;
     let Opened { part, rooms, image: name } = &mut opened;
     in_image(image, rooms.confirm(part).map_err(CodeFailure::from))?;
-    Ok(format!("{name}: the program that runs stays\n"))
+    Ok(format!("{name}: the program that runs is confirmed\n"))
 }
 
 /// Goes back to the program in the other room.

@@ -99,7 +99,7 @@ pub struct CreateArguments {
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     error_detection: Option<Switch>,
     /// Settings of the engine tinystore.
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Settings of the engine tinystore")]
     tinystore: TinyStoreArguments,
 }
 
@@ -131,7 +131,7 @@ impl std::fmt::Display for EngineName {
 #[derive(Args, Debug)]
 struct TinyStoreArguments {
     /// Maximum number of records in an object's list, 2 if left out. Longer lists make updates cheaper and objects
-    /// larger. This and what follows are settings of the engine tinystore.
+    /// larger.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     list_length: Option<u8>,
     /// Whether a flag marks each field that was never set, on if left out. Creating an object then programs no zeros.
@@ -147,8 +147,8 @@ struct TinyStoreArguments {
     /// Wear levelling: reclaim a random erase unit once per N reclamations (0 = off), 64 if left out.
     #[arg(long, value_name = "N")]
     wear_period: Option<u16>,
-    /// Whether lists grow by delta records where few fields change, and transactions change objects in place, on if
-    /// left out; off is TinyStore's structure, and so it is with error detection.
+    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; on if
+    /// left out. The published structure has none; with error detection there are none either.
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     delta_records: Option<Switch>,
 }

@@ -67,7 +67,9 @@ pub fn entry_text(entry: &Entry) -> RecordText {
         Entry::DataUnit { logical, descriptors } => {
             of("DataUnit").with("logical number", logical.0).with("sparse prefix", descriptors)
         }
-        Entry::Chain { first } => of("Chain").with("first sequence number", first),
+        Entry::Chain { first } => {
+            of("Chain").with_text("first sequence number", format!("from sequence number {first} on"), first)
+        }
         Entry::Setting { key, value } => {
             of("Setting").with("key", key).with_text("value", format!("value {value:#010x}"), value)
         }
@@ -113,10 +115,15 @@ fn with_sectors(record: RecordText, a: SectorPtr, b: Option<SectorPtr>) -> Recor
 }
 
 /// What a unit says of itself.
-pub fn identity_text(identity: &Identity) -> RecordText {
-    let Identity { version, unit_size_bytes, unit_count, erase_count } = *identity;
-    let identity = RecordText::of("Identity").with("version", version).with("units", unit_count);
-    identity.with("unit bytes", unit_size_bytes).with("erase count", erase_count)
+pub fn identity_text(identity: &Identity) -> String {
+    let Identity { version, unit_size_bytes, unit_count, erase_count } = identity;
+    format!("version {version}, {unit_count} units of {unit_size_bytes} bytes, erase count {erase_count}")
+}
+
+/// The same for programs.
+pub fn identity_value(identity: &Identity) -> Value {
+    let Identity { version, unit_size_bytes, unit_count, erase_count } = identity;
+    json!({ "version": version, "units": unit_count, "unit_bytes": unit_size_bytes, "erase_count": erase_count })
 }
 
 /// What a sector holds, in a word.
@@ -156,7 +163,7 @@ mod tests {
             (0x16E0_0100_6000_1022, "Root: tree 2 (pointers), height 1, node 1:6"),
             (0x6F00_0000_0000_001D, "LogUnit: sequence number 1"),
             (0x3300_0000_0000_001E, "DataUnit: logical number 1, sparse prefix 0"),
-            (0xCF20_0000_0000_0014, "Chain: first sequence number 1"),
+            (0xCF20_0000_0000_0014, "Chain: from sequence number 1 on"),
             (0xE700_0000_0400_2003, "Setting: key 0, value 0x00004002"),
             (0x7720_0000_0000_0012, "Root: tree 1 (names), height 0, no node"),
             (0x8EF0_0100_3000_1002, "Root: tree 0 (references), height 1, node 1:3"),

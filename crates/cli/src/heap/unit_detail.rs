@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::heap::entry_text::{RecordText, add_record, bytes_text, entry_text, identity_text, kind_name};
+use crate::heap::entry_text::{
+    RecordText, add_record, bytes_text, entry_text, identity_text, identity_value, kind_name,
+};
 use crate::heap::raw_unit::{DescriptorPlace, DescriptorSays, Purpose, RawSector, RawUnit, SectorState};
 use crate::report::{Report, digits_of};
 use crate::table::{Rows, Side, table};
@@ -17,23 +19,22 @@ pub fn unit(raw: &RawUnit<'_>) -> Report {
 }
 
 fn report_header(raw: &RawUnit<'_>, report: &mut Report) {
-    let identity = raw.identity().map(|identity| identity_text(&identity));
+    let identity = raw.identity();
+    let identity_shown = identity.as_ref().map_or("none whole".to_owned(), identity_text);
     let assignment = raw.assignment().map(|entry| entry_text(&entry));
-    let shown = |record: &Option<RecordText>| record.as_ref().map_or("none whole".to_owned(), RecordText::to_string);
-    let assignment_shown = match raw.purpose() {
-        Purpose::Free => "erased: a free unit, or the target of a move that is not complete".to_owned(),
-        _ => shown(&assignment),
+    let assignment_shown = match (raw.purpose(), &assignment) {
+        (Purpose::Free, _) => "erased: a free unit, or the target of a move that is not complete".to_owned(),
+        (_, Some(entry)) => entry.to_string(),
+        (_, None) => "none whole".to_owned(),
     };
     let (number, start, size) = (raw.unit().0, raw.start(), raw.size_bytes());
     let identity_bytes = bytes_text(&raw.identity_bytes());
     let assignment_bytes = bytes_text(&raw.assignment_bytes());
     report.measure("unit", number.into(), format!(", {size} bytes at {start}"));
     report.datum("address", start.0).datum("bytes", size).datum("role", raw.purpose().name());
-    let value = |record: Option<RecordText>| record.map(|record| record.value());
-    report.described("identity", shown(&identity), value(identity)).text(format!("            {identity_bytes}\n"));
-    report
-        .described("assignment", assignment_shown, value(assignment))
-        .text(format!("            {assignment_bytes}\n"));
+    let (identity, assignment) = (identity.as_ref().map(identity_value), assignment.map(|entry| entry.value()));
+    report.described("identity", identity_shown, identity).text(format!("            {identity_bytes}\n"));
+    report.described("assignment", assignment_shown, assignment).text(format!("            {assignment_bytes}\n"));
     report.datum("identity_bytes", digits_of(&raw.identity_bytes()));
     report.datum("assignment_bytes", digits_of(&raw.assignment_bytes()));
 }
