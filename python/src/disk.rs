@@ -7,6 +7,7 @@ use norn_flash_sim::NandSim;
 use norn_nand_ftl::{Ftl, FtlConfig, Lba, logical_pages_limit, max_logical_pages};
 use pyo3::prelude::*;
 
+use crate::contents;
 use crate::failure::{Exception, Origin};
 use crate::image::{self, Part};
 
@@ -45,10 +46,10 @@ impl BlockDevice {
     #[staticmethod]
     #[pyo3(signature = (path, part = None))]
     fn open(path: PathBuf, part: Option<&str>) -> PyResult<BlockDevice> {
-        let device: NandSim = image::open(&path, part)?;
+        let device: NandSim = contents::open(&path, part)?;
         let (origin, geometry) = (Origin(path.display().to_string()), Nand::part(&device));
         let memory = vec![0; PartFtl::memory_bytes(&geometry, logical_pages_limit(&geometry))];
-        let ftl = Ftl::mount(device, memory).map_err(|error| origin.failed("mount", error))?;
+        let ftl = Ftl::mount(device, memory).map_err(|error| contents::not_mounted(error, &path, part))?;
         Ok(BlockDevice { ftl, origin })
     }
 

@@ -10,6 +10,7 @@ use norn_log_heap::{ErrorDetection, LogHeapIn, UnitRow};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyType};
 
+use crate::contents;
 use crate::failure::{Exception, Failure, Origin};
 use crate::image::{self, Part};
 use crate::reference::Ref;
@@ -76,9 +77,9 @@ impl Heap {
     #[staticmethod]
     #[pyo3(signature = (path, part = None))]
     fn open(path: PathBuf, part: Option<&str>) -> PyResult<Heap> {
-        let device: NorSim = image::open(&path, part)?;
+        let device: NorSim = contents::open(&path, part)?;
         let (origin, rows) = (Origin(path.display().to_string()), rows(&device));
-        let heap = PartHeap::mount_in(device, rows).map_err(|error| origin.failed("mount", error))?;
+        let heap = PartHeap::mount_in(device, rows).map_err(|error| contents::not_mounted(error, &path, part))?;
         Ok(Heap { heap, origin })
     }
 

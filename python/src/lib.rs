@@ -1,11 +1,13 @@
 //! Norn for Python: heaps, sensor logs and block devices in images of flash parts, for tools on the host.
 //!
 //! Each class has its part in memory. [`image`] reads it from a simulator's file or a dump, and writes it; what a call
-//! changes is in no file before `save` or `dump`. [`failure`] turns errors of the crates into exceptions.
+//! changes is in no file before `save` or `dump`. [`failure`] turns errors of the crates into exceptions,
+//! and [`contents`] says what a file holds that a class does not open.
 //!
 //! What a caller of Python sees is documented in `norn_flash.pyi` and on each method here.
 #![forbid(unsafe_code)]
 
+mod contents;
 mod disk;
 mod failure;
 mod heap;

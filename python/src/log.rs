@@ -8,6 +8,7 @@ use norn_sensor_log::{Appended, Seconds, SensorLog as PartLog};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::contents;
 use crate::failure::{Exception, Failure, Origin};
 use crate::image::{self, Part};
 
@@ -57,9 +58,9 @@ impl SensorLog {
     #[staticmethod]
     #[pyo3(signature = (path, part = None))]
     fn open(path: PathBuf, part: Option<&str>) -> PyResult<SensorLog> {
-        let device: NorSim = image::open(&path, part)?;
+        let device: NorSim = contents::open(&path, part)?;
         let origin = Origin(path.display().to_string());
-        let log = PartLog::mount(device).map_err(|error| origin.failed("mount", error))?;
+        let log = PartLog::mount(device).map_err(|error| contents::not_mounted(error, &path, part))?;
         Ok(SensorLog { log, origin })
     }
 

@@ -157,6 +157,32 @@ class Heaps(Desk):
         with self.assertRaisesRegex(norn_flash.ImageError, "heap.img: mount"):
             SensorLog.open(self.desk / "heap.img")
 
+    def test_an_image_of_another_kind_is_named_with_what_opens_it(self):
+        stores = {
+            Heap: (Heap.create("test-16x4096"), "a log-structured heap on 16 units of 4096 bytes: Heap.open"),
+            SensorLog: (SensorLog.create("test-16x4096"), "an ordered index on 16 units of 4096 bytes: SensorLog.open"),
+            BlockDevice: (BlockDevice.create("nandtest-32x16x512"), "a block device on NAND.*: BlockDevice.open"),
+        }
+        card = self.desk / "my.card"
+        card.mkdir()
+        SensorLog.create("test-16x4096").save(card / "nor.img")
+        for number, (store, said) in enumerate(stores.values()):
+            path = self.desk / f"{number}.img"
+            store.save(path)
+            for kind in stores:
+                with self.subTest(kind=kind, said=said):
+                    if isinstance(store, kind):
+                        kind.open(path)
+                        continue
+                    with self.assertRaisesRegex(norn_flash.ImageError, f"{number}.img: .*; it holds {said} opens it"):
+                        kind.open(path)
+        for kind in stores:
+            with self.assertRaisesRegex(norn_flash.ImageError, "my.card: .*; it is a card: `norn card show"):
+                kind.open(card)
+        dump = self.written("log.bin", SensorLog.create("test-16x4096").dump())
+        with self.assertRaisesRegex(norn_flash.ImageError, "log.bin: mount: .*; it holds an ordered index"):
+            Heap.open(dump, "test-16x4096")
+
     def test_a_flipped_bit_is_noticed_and_located(self):
         heap = Heap.create("test-16x2048", error_detection="on")
         ref = heap.create_object([16])

@@ -102,7 +102,7 @@ pub enum Problem {
         word: String,
     },
     /// A word is no number, or not in the range.
-    #[error("`{word}` is no {what}: expected a whole number from 1 to {max}")]
+    #[error("`{word}` is not a valid {what}: expected a whole number from 1 to {max}")]
     BadNumber {
         /// The word.
         word: String,
@@ -383,7 +383,10 @@ mod tests {
             "a.txt:1: `transfer` ends before the account to give to: expected `transfer FROM TO AMOUNT`"
         );
         assert_eq!(message("open a b"), "a.txt:1: extra word `b`: expected `open NAME`");
-        assert_eq!(message("\ndebit a -3"), "a.txt:2: `-3` is no amount: expected a whole number from 1 to 4294967295");
+        assert_eq!(
+            message("\ndebit a -3"),
+            "a.txt:2: `-3` is not a valid amount: expected a whole number from 1 to 4294967295"
+        );
         assert_eq!(
             message("open abcdefghijklmnopq"),
             "a.txt:1: the name `abcdefghijklmnopq` has 17 bytes: expected at most 16"

@@ -133,19 +133,19 @@ pub enum NbdCommand {
     Create(NbdCreateArguments),
     /// Check every invariant of a block device. Exit code 1 if one is violated, 2 if the device does not mount.
     ///
-    /// The device is mounted first, which recovers what a power cut interrupted: in memory, the file stays as it is.
+    /// The device is mounted first, which completes or undoes what a power cut interrupted. This happens in memory: the
+    /// file is not changed.
     Check(Look),
     /// Serve a block device to NBD clients until SIGTERM or SIGINT.
     ///
-    /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes
-    /// and writes with FUA are answered when the image file is on the host's disk. There is neither encryption nor
-    /// authentication, so only loopback addresses are listened on.
+    /// Requests may have any length and alignment. If a request covers only a part of a page, the server reads the page,
+    /// changes it and writes it. It answers flushes and writes with FUA when the image file is on the host's disk. There
+    /// is neither encryption nor authentication, so the server listens on loopback addresses only.
     ///
-    /// Up to 64 clients are served at a time, with at most 33 MiB of memory each; they see each other's writes. One
-    /// more gets the place of the client that has been idle longest, whose connection is closed. A client with a
-    /// request under way keeps its place. A client has 10 seconds for its handshake, 30 seconds for each request from
-    /// its first byte to its last, and 30 seconds to take each reply; after that its connection is closed. Between
-    /// requests it may be silent for any time.
+    /// It serves up to 64 clients at a time, with at most 33 MiB of memory each; they see each other's writes. When one
+    /// more connects, the server closes the connection that has been idle longest, unless a request is under way on it.
+    /// A client has 10 seconds for its handshake, 30 seconds for each request from its first byte to its last, and 30
+    /// seconds to take each reply; then its connection is closed. Between requests it may be silent for any time.
     Serve(NbdServeArguments),
 }
 
@@ -207,13 +207,13 @@ pub enum CodeCommand {
     Install(ProgramArguments),
     /// Write a program to the room that does not run, and switch to it.
     ///
-    /// Until the switch, the program that ran before runs; a cut of the power at any time leaves the one or the other.
-    /// The new program is on trial: if it has been booted as often as --boots says and was not confirmed, the next boot
-    /// goes back to the program before. With --confirmed it stays at once.
+    /// Until the switch, boots run the old program. A power cut at any time leaves either the old program or the new
+    /// one. The new program is on trial: if it is not confirmed within --boots boots, the next boot goes back to the old
+    /// program. With --confirmed there is no trial.
     Update(UpdateArguments),
     /// Choose the program that runs, as a boot loader does.
     ///
-    /// Every byte of the program is checked. If it is not whole, or its trial is over, the one in the other room runs
+    /// Every byte of the program is checked. If it is damaged, or its trial is over, the program in the other room runs
     /// from now on.
     Boot(ImageArgument),
     /// Make the program that runs stay, and end its trial.
@@ -223,8 +223,7 @@ pub enum CodeCommand {
     /// Show both rooms, every byte of them checked, and which one runs. Exit code 1 if the program that runs is not
     /// whole.
     Status(Look),
-    /// Copy a program from its room to a file, every byte of it checked. A part shows wrong bits now and then: those
-    /// that its codes correct are right in the file.
+    /// Copy a program from its room to a file. Every byte is checked, and bit errors are corrected.
     Read(ReadArguments),
 }
 
@@ -322,18 +321,22 @@ impl UpdateArguments {
 }
 
 const LOG_HELP: &str = "\
-FROM and TO, which is exclusive, are seconds since 1970, a time such as 2026-11-20T10:00 (UTC, or with an offset such as +01:00), a day
-such as 2026-11-20, or today, yesterday, yesterdayT10:00: today is the day of the newest reading. Without them, all readings are meant.
+The span starts with FROM and ends before TO. Without them it has all readings. FROM and TO are each one of
+  seconds since 1970
+  a time        2026-11-20T10:00, in UTC, or with an offset such as +01:00
+  a day         2026-11-20
+  today, yesterday, yesterdayT10:00: today is the day of the newest reading
 
-The whole log is checked before the answer. Exit code 1, with an answer, if it is damaged: readings may be missing from it.";
+The whole log is checked before the answer. If it is damaged, readings may be missing from the answer,
+and the exit code is 1.";
 
 /// The commands on a log of readings.
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
     /// Make an image file of a simulated part with an empty log. An existing file is never overwritten.
     Create(LogCreateArguments),
-    /// Append the readings of a CSV file, a timestamp and a value a line, or of an Arrow IPC file. Each is durable by
-    /// itself; a file that was interrupted can be appended again.
+    /// Append the readings of a CSV file (a timestamp and a value on each line) or of an Arrow IPC file. Each reading is
+    /// durable when it is appended. If the command was interrupted, append the same file again.
     #[command(visible_alias = "import")]
     Append(AppendArguments),
     /// Write the readings of a span of time to a new file: CSV, or Arrow IPC.
@@ -350,13 +353,13 @@ pub enum LogCommand {
     Plot(PlotArguments),
     /// List the readings by days, how full the log is, and the part's wear and counters.
     ///
-    /// The log is mounted first, which completes what a power cut interrupted: in memory, the file stays as it is. Then
-    /// it is checked: exit code 1 if it is damaged.
+    /// The log is mounted first, which completes what a power cut interrupted. This happens in memory: the file is not
+    /// changed. Then the log is checked: exit code 1 if it is damaged.
     Show(Look),
     /// List the use and content of every erase unit; or show one unit with its cells.
     ///
-    /// The log is mounted first, which completes what a power cut interrupted: in memory, the file stays as it is. With
-    /// --raw it is not mounted. The terms are those of docs/format/ordered-index.md.
+    /// The log is mounted first, which completes what a power cut interrupted. This happens in memory: the file is not
+    /// changed. With --raw it is not mounted. docs/format/ordered-index.md explains the terms.
     Dump(DumpArguments),
     /// Check every invariant of the log. Exit code 1 if one is violated, 2 if the log does not mount.
     Check(Look),
@@ -393,9 +396,9 @@ pub struct LogCreateArguments {
 pub struct AppendArguments {
     /// Image file of a simulated part with a log in it.
     pub image: PathBuf,
-    /// CSV file. Timestamps are seconds since 1970 or such as 2026-11-21T10:00:00Z; values are kept to three decimals.
-    /// A first line timestamp,value is skipped. A reading of a second that has one replaces it. Or an Arrow IPC file
-    /// with the columns timestamp and value, if norn is built with the feature arrow.
+    /// CSV file, or an Arrow IPC file with the columns timestamp and value, if norn is built with the feature arrow.
+    /// Timestamps are seconds since 1970 or times such as 2026-11-21T10:00:00Z; values are kept to three decimals. A
+    /// first line timestamp,value is skipped. A second reading of the same second replaces the first.
     pub file: PathBuf,
     /// Append the file's readings, then those that are written to it later, until SIGINT or SIGTERM.
     ///

@@ -14,7 +14,7 @@ pub struct DumpArguments {
     /// Show this erase unit in full.
     #[arg(long, value_name = "N")]
     pub unit: Option<u16>,
-    /// Show the image as it is, without mounting it: for one that cannot be mounted, or was not recovered yet.
+    /// Show the image as it is, without mounting it: if it cannot be mounted, or to see what a power cut left.
     #[arg(long)]
     pub raw: bool,
     /// The form.

@@ -4,13 +4,14 @@ use std::io;
 use std::path::PathBuf;
 
 use norn_card_image::CardFailure;
+use norn_flash::MountError;
 use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::convert::ConversionError;
-use norn_heap_image::{Engine, FillError, HeapImageError};
+use norn_heap_image::{Engine, FillError, HeapFailure, HeapImageError};
 
 use crate::code::failure::CodeFailure;
 use crate::heap::data::document::DataError;
-use crate::log::failure::LogError;
+use crate::log::failure::{LogError, LogFailure};
 use crate::nbd::failure::NbdFailure;
 use crate::opening::failure::DumpFailure;
 
@@ -88,7 +89,7 @@ pub enum Error {
         source: NewFileError,
     },
     /// A setting that the engine does not have.
-    #[error("{}: {option} is no setting of the engine {engine}", image.display())]
+    #[error("{}: {option} is not a setting of the engine {engine}", image.display())]
     NoSuchSetting {
         /// The image that was to be made.
         image: PathBuf,
@@ -159,6 +160,27 @@ pub enum Error {
 }
 
 impl Error {
+    /// What to do where a part does not suit a store.
+    pub fn advice(&self) -> Option<&'static str> {
+        match self {
+            Error::Heap(HeapImageError::Heap { failure, .. })
+            | Error::Fill(FillError::Image(HeapImageError::Heap { failure, .. }))
+            | Error::Conversion(ConversionError::Image(HeapImageError::Heap { failure, .. })) => match failure {
+                HeapFailure::LogFormat(MountError::Unsuitable(_)) => {
+                    Some("--part NAME:UNITS has another number of erase units, --engine tinystore other limits")
+                }
+                HeapFailure::Format(MountError::Unsuitable(_)) => {
+                    Some("--part NAME:UNITS has another number of erase units, --engine log other limits")
+                }
+                _ => None,
+            },
+            Error::Log(LogError::Image { failure: LogFailure::Format(MountError::Unsuitable(_)), .. }) => Some(
+                "a log needs a part of unlimited reprogramming: `norn parts` lists them, and --part NAME takes one",
+            ),
+            _ => None,
+        }
+    }
+
     /// Whether the file was read, and is not what the command opens.
     pub fn is_refusal(&self) -> bool {
         match self {

@@ -76,7 +76,8 @@ fn main() -> ExitCode {
         // The reader of our output has closed the pipe.
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("norn: {error}");
+            let advice = error.advice().map_or(String::new(), |advice| format!("; {advice}"));
+            eprintln!("norn: {error}{advice}");
             ExitCode::from(EXIT_ERROR)
         }
     }
@@ -101,8 +102,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
             }
         }
         Command::Heap(HeapCommand::Import(HeapImportArguments { data, create })) => {
-            let format = (create.format()?, create.spares);
-            say(&heap::data::import(&data, &create.image, create.part.clone(), format)?)
+            say(&heap::data::import(&data, &create)?)
         }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),

@@ -1,11 +1,13 @@
 //! `norn parts`: the catalogue of simulated parts.
 
 use norn_flash::Reprogramming;
-use norn_flash_sim::{NandSpec, OperationTime, PartSpec, catalogue, nand_catalogue};
+use norn_flash_sim::{NandSpec, Nanoseconds, OperationTime, PartSpec, catalogue, nand_catalogue};
+
+use norn_heap_image::UNITS_MAX;
+use serde_json::{Value, json};
 
 use crate::report::Report;
 use crate::table::{Rows, Side, table};
-use norn_flash_sim::Nanoseconds;
 
 /// The catalogue.
 pub fn catalogue_report() -> Report {
@@ -17,12 +19,14 @@ pub fn catalogue_report() -> Report {
     let mut sources = String::new();
     for spec in catalogue::all() {
         sources += &format!("{}: {}\n", spec.name, spec.source);
-        parts.add_row(row(&spec));
+        parts.add_row_with(row(&spec), value(&spec));
     }
     let nand = nand_table(&mut sources);
-    let note = "test-UNITSxBYTES is a part of any geometry, of up to 1024 units, for tests; stm32l4:16 is 16 units of a \
-                named part. Where reprogramming is limited, a heap of the engine tinystore is on a layer that keeps \
-                changes beside the words.";
+    let note = format!(
+        "test-UNITSxBYTES is a part of any geometry, of up to {UNITS_MAX} units, for tests; stm32l4:16 is 16 units of a \
+         named part. Where reprogramming is limited, a heap of the engine tinystore is on a layer that keeps changes \
+         beside the words."
+    );
     let mut report = Report::default();
     report.table("nor", parts, "").text(format!("\n{note}\n\nNAND parts, for block devices\n"));
     report.table("nand", nand, "").text(format!("\nSources\n{sources}"));
@@ -35,7 +39,21 @@ fn nand_table(sources: &mut String) -> Rows {
     let mut parts = table(columns.map(|title| (title, if title == "Name" { Side::Left } else { Side::Right })));
     for NandSpec { name, part, timings, source } in nand_catalogue::all() {
         *sources += &format!("{name}: {source}\n");
-        parts.add_row([
+        let value = json!({
+            "name": name,
+            "size_bytes": part.size_bytes(),
+            "block_bytes": part.block_bytes(),
+            "blocks": part.block_count,
+            "page_bytes": part.page_bytes,
+            "oob_bytes": part.oob_bytes,
+            "good_blocks_min": part.good_blocks_min,
+            "endurance_erases": part.endurance_erases,
+            "load_ns": timings.load_ns,
+            "program_ns": timings.program_ns,
+            "erase_ns": timings.erase_ns,
+            "source": source,
+        });
+        let cells = [
             name,
             format!("{} MiB", part.size_bytes() >> 20),
             kib(part.block_bytes()),
@@ -46,7 +64,8 @@ fn nand_table(sources: &mut String) -> Rows {
             Nanoseconds(timings.load_ns.into()).to_string(),
             Nanoseconds(timings.program_ns.into()).to_string(),
             Nanoseconds(timings.erase_ns.into()).to_string(),
-        ]);
+        ];
+        parts.add_row_with(cells, value);
     }
     parts
 }
@@ -65,6 +84,31 @@ fn row(spec: &PartSpec) -> [String; 10] {
         time(&spec.timings.program),
         Nanoseconds(spec.timings.erase_ns).to_string(),
     ]
+}
+
+/// What programs see of a part; null where there is no limit.
+fn value(spec: &PartSpec) -> Value {
+    let part = &spec.part;
+    let programs_max = match part.reprogramming {
+        Reprogramming::Unlimited => None,
+        Reprogramming::Times(times) => Some(times),
+        Reprogramming::Once => Some(1),
+    };
+    let time =
+        |time: &OperationTime| json!({ "call_ns": time.call_ns, "word_ns": time.word_ns, "byte_ns": time.byte_ns });
+    json!({
+        "name": spec.name,
+        "size_bytes": part.size_bytes(),
+        "unit_bytes": part.unit_size_bytes,
+        "units": part.unit_count,
+        "program_unit_bytes": part.program_unit_bytes,
+        "programs_of_a_word_max": programs_max,
+        "endurance_erases": part.endurance_erases,
+        "read": time(&spec.timings.read),
+        "program": time(&spec.timings.program),
+        "erase_ns": spec.timings.erase_ns,
+        "source": spec.source,
+    })
 }
 
 fn kib(bytes: u32) -> String {

@@ -1,10 +1,12 @@
 //! How tables look: no frame, columns apart, numbers to the right; in a terminal no wider than that.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::io::{IsTerminal, stdout};
 use std::ops::{Deref, DerefMut};
 
-use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
+use serde_json::Value;
 
 /// A column's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +22,21 @@ pub enum Side {
 pub struct Rows {
     table: Table,
     sides: Vec<Side>,
+    values: BTreeMap<usize, Value>,
 }
 
 impl Rows {
+    /// Adds a row of which programs see `value`, because a cell has words for people.
+    pub fn add_row_with(&mut self, cells: impl Into<Row>, value: Value) {
+        self.values.insert(self.table.row_count(), value);
+        self.table.add_row(cells);
+    }
+
+    /// What programs see of a row, if that is not what its cells are.
+    pub fn value(&self, row: usize) -> Option<&Value> {
+        self.values.get(&row)
+    }
+
     /// The side of each column.
     pub fn sides(&self) -> &[Side] {
         &self.sides
@@ -54,7 +68,7 @@ pub fn table<const COLUMNS: usize>(columns: [(&str, Side); COLUMNS]) -> Rows {
             Side::Right => CellAlignment::Right,
         });
     }
-    Rows { table, sides: columns.map(|(_, side)| side).to_vec() }
+    Rows { table, sides: columns.map(|(_, side)| side).to_vec(), values: BTreeMap::new() }
 }
 
 /// Columns of the terminal that output goes to, if it goes to one; or what COLUMNS says.

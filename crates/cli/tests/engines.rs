@@ -47,20 +47,64 @@ fn spares_go_below_a_log_structured_heap_if_asked() {
 #[test]
 fn settings_of_the_other_engine_are_refused() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    for option in ["--list-length 3", "--error-detection off", "--wear-period 64"] {
+    for option in ["--list-length 3", "--delta-records off", "--wear-period 64"] {
         let name = option.split(' ').next().unwrap();
-        let says = format!("a.img: {name} is no setting of the engine log");
+        let says = format!("a.img: {name} is not a setting of the engine log");
         desk.fail(&format!("heap create a.img --engine log {option}"), &[&says]);
         assert!(!desk.path("a.img").exists());
     }
     desk.fail("heap create a.img --engine btree", &["btree", "log", "tinystore"]);
     desk.fail("heap create a.img --engine log --part test-8x4096", &["a.img", "fewer than 12 erase units"]);
+    let advice = "--part NAME:UNITS has another number of erase units, --engine tinystore other limits";
+    desk.fail("heap create a.img --part k8c1215etm", &["more than 8,323,072 granules", advice]);
+    desk.succeed("heap create b.img --part k8c1215etm:500");
     assert!(!desk.path("a.img").exists());
     desk.fail("heap create a.img --list-length 3", &["a.img", "--list-length", "log"]);
     desk.succeed("heap create new.img --part stm32l4");
     assert_eq!(line(&desk.succeed("heap show new.img"), "engine"), "log");
     desk.succeed("heap create a.img --engine tinystore --list-length 3");
-    assert!(line(&desk.succeed("heap show a.img"), "heap").starts_with("list length 3,"));
+    assert_eq!(line(&desk.succeed("heap show a.img"), "list length"), "3");
+}
+
+/// A log-structured heap could not have it once, and it got lost where a heap was copied.
+#[test]
+fn error_detection_is_chosen_alike_for_both_engines_and_kept_by_copies() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    let detection = |image: &str| line(&desk.succeed(&format!("heap show {image}")), "error detection").to_owned();
+    for (engine, other) in [("log", "tinystore"), ("tinystore", "log")] {
+        for (state, title) in [("on", ", with error detection"), ("off", "")] {
+            let name = |what: &str| format!("{engine}-{state}-{what}");
+            let image = name("a.img");
+            let made = desk.succeed(&format!(
+                "heap create {image} --part test-32x2048 --engine {engine} --error-detection {state}"
+            ));
+            assert!(made.ends_with(&format!("engine {engine}{title}\n")), "{made}");
+            let checked = desk.succeed(&format!("heap check {image}"));
+            assert_eq!((detection(&image).as_str(), line(&checked, "error detection")), (state, state), "{engine}");
+            let converted = desk.succeed(&format!("heap convert {image} {}", name("b.img")));
+            assert!(converted.contains(&format!("from engine {engine} to {other}{title}: objects 0")), "{converted}");
+            desk.succeed(&format!("heap export {image} {}", name("a.json")));
+            let exported = std::fs::read_to_string(desk.path(&name("a.json"))).unwrap();
+            assert!(exported.contains(&format!("\"error_detection\": {}", state == "on")), "{exported}");
+            let import = |image: &str, options: &str| {
+                desk.succeed(&format!("heap import {} {image} --part test-32x2048 {options}", name("a.json")))
+            };
+            assert!(import(&name("c.img"), "").contains(&format!("engine log{title}: ")));
+            import(&name("d.img"), "--engine tinystore");
+            for copy in ["b.img", "c.img", "d.img"] {
+                assert_eq!(detection(&name(copy)), state, "{}", name(copy));
+            }
+            let opposite = if state == "on" { "off" } else { "on" };
+            import(&name("e.img"), &format!("--error-detection {opposite}"));
+            assert_eq!(detection(&name("e.img")), opposite);
+            let shown = desk.succeed(&format!("image show {image}"));
+            assert_eq!(line(&shown, "error detection"), state, "{shown}");
+        }
+    }
+    // A document without it is of a heap without it.
+    desk.write("old.json", r##"{"objects": {"#1.1": {"array": "u8", "elements": "07"}}}"##);
+    desk.succeed("heap import old.json old.img --part test-32x2048");
+    assert_eq!(detection("old.img"), "off");
 }
 
 /// The words of the rows of a unit table, with the unit's number first.
@@ -144,7 +188,8 @@ fn purses_go_on_in_an_image_of_the_other_engine() {
     make_purses(&desk, "log.img", None, Some((3, 100)));
     let before = std::fs::read(desk.path("log.img")).unwrap();
     let said = desk.succeed("heap convert log.img tinystore.img");
-    let expected = "tinystore.img: what log.img holds, engine tinystore instead of log: objects 4, arrays 2, roots 3\n";
+    let expected =
+        "tinystore.img: what log.img holds, converted from engine log to tinystore: objects 4, arrays 2, roots 3\n";
     assert_eq!(said, expected, "every reference was kept");
     assert!(std::fs::read(desk.path("log.img")).unwrap() == before, "the old image has changed");
     assert_eq!(desk.succeed("heap convert tinystore.img back.img --part stm32l4").lines().count(), 1);

@@ -1,5 +1,5 @@
 //! Proves that a heap is the same after `heap export` and `heap import`, with either engine, that types of a document
-//! are used both ways, and that what is wrong with a document is named.
+//! are used both ways, that what is wrong with a document is named, and that the format is as its chapter says.
 
 mod purses;
 
@@ -131,13 +131,20 @@ fn what_is_wrong_with_a_document_is_named() {
         (r#"{ "object": {} }"#.to_owned(), "unknown field `object`, expected one of"),
         (document(r#""o": { "class": "b" }"#, ""), r#"object o: no class is called "b""#),
         (document(r#""o": { "class": "a", "fields": { "z": 1 } }"#, ""), r#"object o: class a has no field "z""#),
-        (document(r#""o": { "class": "a", "fields": { "x": 256 } }"#, ""), "object o, value 0: 256 is no u8"),
+        (
+            document(r#""o": { "class": "a", "fields": { "x": 256 } }"#, ""),
+            "object o, value 0: 256 is not a value of type u8",
+        ),
         (
             document(r#""o": { "class": "a", "fields": { "y": "p" } }"#, ""),
             r#"object o, value 1: no object is called "p""#,
         ),
-        (document(r#""o": { "array": "u7", "elements": [] }"#, ""), r#"object o: "u7" is no type"#),
+        (document(r#""o": { "array": "u7", "elements": [] }"#, ""), r#"object o: "u7" is not a type"#),
         (document(r#""o": { "array": "u16", "elements": "00" }"#, ""), "object o: elements are a row of values"),
+        (
+            r#"{ "classes": [{ "name": "a", "fields": [] }, { "name": "a", "fields": [] }] }"#.to_owned(),
+            "two classes are",
+        ),
         (document("", r#""r": "o""#), r#"root r: no object is called "o""#),
         (document("", r##""r": "#1.1""##), r##"root r: no object is called "#1.1""##),
     ] {
@@ -152,4 +159,22 @@ fn what_is_wrong_with_a_document_is_named() {
     desk.write("large.json", document(&format!(r#""o": {{ "array": "u64", "elements": [{row}] }}"#), ""));
     desk.fail("heap import large.json b.img --part test-8x2048 --engine tinystore", &["b.img: #1.1: "]);
     desk.fail("heap export a.img --types a.img", &["norn: a.img: "]);
+}
+
+/// The examples of the format's chapter: one as it is exported, and one of the same heap that was written by hand.
+#[test]
+fn the_documented_examples_are_of_one_heap() {
+    let chapter = include_str!("../../../docs/format/heap-json.md");
+    let blocks = chapter.split("```json\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let [exported, written] = blocks.collect::<Vec<_>>()[..] else { panic!("two examples") };
+    let desk = desk();
+    desk.write("exported.json", exported);
+    desk.write("written.json", written);
+    for engine in ["log", "tinystore"] {
+        for name in ["exported", "written"] {
+            let image = format!("{name}-{engine}.img");
+            desk.succeed(&format!("heap import {name}.json {image} --part test-32x2048 --engine {engine}"));
+            assert_eq!(desk.succeed(&format!("heap export {image} --types exported.json")), exported, "{image}");
+        }
+    }
 }

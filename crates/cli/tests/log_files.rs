@@ -272,7 +272,7 @@ fn pictures_are_drawn() {
     assert!(svg.contains("width=\"640\" height=\"300\"") && svg.contains("1970-01-01 01:10"), "{svg}");
     desk.fail("log plot a.img --out a.png", &["a.png: there is such a file; it is never overwritten"]);
     desk.fail("log plot a.img --out a.gif", &["a.gif: a picture is named .png or .svg"]);
-    desk.fail("log plot a.img --out b.png --size 10x10", &["10x10", "is no size such as 1000x420"]);
+    desk.fail("log plot a.img --out b.png --size 10x10", &["10x10", "is not a size such as 1000x420"]);
     desk.fail("log plot a.img 60000 60001 --out b.png", &["b.png: there are no readings to draw"]);
     assert!(!desk.path("b.png").exists());
 }

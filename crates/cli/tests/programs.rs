@@ -136,7 +136,10 @@ fn mistakes_are_named() {
     desk.fail("code install part.img one.bin --program-version 1.0", &["a version is three numbers, such as 1.4.0"]);
     desk.fail("code install part.img none.bin --program-version 1.0.0", &["none.bin: No such file"]);
     desk.write("empty.bin", "");
-    desk.fail("code install part.img empty.bin --program-version 1.0.0", &["empty.bin: 0 bytes are no program"]);
+    desk.fail(
+        "code install part.img empty.bin --program-version 1.0.0",
+        &["empty.bin: a file of 0 bytes is not a program"],
+    );
     desk.write("large.bin", vec![3; 200_000]);
     let large = "code install part.img large.bin --program-version 1.0.0";
     desk.fail(large, &["an image of 200000 bytes does not fit 13 blocks"]);

@@ -9,11 +9,11 @@ use std::{fs, thread, time::Duration};
 
 use norn_desk::Desk;
 use purses::make_purses;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const NORN: &str = env!("CARGO_BIN_EXE_norn");
 
-fn json(desk: &Desk, words: &str) -> Value {
+fn parsed(desk: &Desk, words: &str) -> Value {
     serde_json::from_str(&desk.run(words).output).unwrap_or_else(|error| panic!("{words}: {error}"))
 }
 
@@ -25,30 +25,95 @@ fn reports_are_json() {
     desk.succeed("log create log.img --part test-16x4096");
     desk.succeed("log append log.img readings.csv");
     desk.succeed("nbd create disk.img --part nandtest-32x16x512 --bad-blocks 1");
-    let shown = json(&desk, "heap show heap.img --json");
+    let shown = parsed(&desk, "heap show heap.img --json");
     assert_eq!(shown["objects"].as_array().unwrap().len(), 6);
     assert_eq!(shown["objects"][0]["kind"], "array");
     assert!(shown["objects"][0]["data_bytes"].as_u64().unwrap() > 0, "{shown}");
     assert!(shown["roots"].as_array().unwrap().iter().any(|root| root["root"] == "bank"), "{shown}");
     assert_eq!(shown["engine"], "tinystore");
-    let checked = json(&desk, "heap check heap.img --json");
+    let checked = parsed(&desk, "heap check heap.img --json");
     assert_eq!((checked["objects"].as_u64(), checked["violations"].to_string()), (Some(4), "[]".to_owned()));
     assert!(checked["bytes_in_use"].as_u64().unwrap() > 100, "{checked}");
-    let shown = json(&desk, "log show log.img --json");
+    let shown = parsed(&desk, "log show log.img --json");
     assert_eq!(shown["days"][1]["readings"], 1);
-    assert_eq!(json(&desk, "log check log.img --json")["readings"], 2);
-    let checked = json(&desk, "nbd check disk.img --json");
+    assert_eq!(parsed(&desk, "log check log.img --json")["readings"], 2);
+    let checked = parsed(&desk, "nbd check disk.img --json");
     assert_eq!((checked["good_blocks"].as_u64(), checked["page_bytes"].as_u64()), (Some(31), Some(512)));
-    let mean = json(&desk, "log mean log.img --json");
+    let mean = parsed(&desk, "log mean log.img --json");
     assert_eq!(
         (mean["readings"].as_u64(), mean["mean"].as_f64(), mean["greatest"].as_f64()),
         (Some(2), Some(1.75), Some(2.5))
     );
     assert_eq!(mean["to"], "1970-01-02T00:02:01Z");
-    let parts = json(&desk, "parts --json");
+    let parts = parsed(&desk, "parts --json");
     assert!(parts["nor"].as_array().unwrap().iter().any(|part| part["name"] == "stm32l4"), "{parts}");
     assert!(parts["nand"].as_array().unwrap().iter().any(|part| part["name"] == "k9f2808"), "{parts}");
     desk.fail("heap show heap.img --json --fields", &["cannot be used with"]);
+}
+
+/// Members whose texts are for people, and names that users have given.
+const TEXTS: [&str; 3] = ["what", "source", "root"];
+
+/// The texts in a value that are sentences: of more than three words, or with a comma or a number among the words.
+fn sentences(key: &str, value: &Value) -> Vec<String> {
+    let is_number = |word: &str| word.parse::<f64>().is_ok() || word.starts_with("0x");
+    match value {
+        Value::Object(members) => members.iter().flat_map(|(key, value)| sentences(key, value)).collect(),
+        Value::Array(values) => values.iter().flat_map(|value| sentences(key, value)).collect(),
+        Value::String(text) if !TEXTS.contains(&key) => {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let is_phrase = words.len() < 4 && !text.contains(',') && !words.iter().any(|word| is_number(word));
+            if words.len() == 1 || is_phrase { Vec::new() } else { vec![format!("{key}: {text}")] }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Settings, counters, wear and records of logs were sentences once, which a program had to take apart.
+#[test]
+fn programs_see_numbers_booleans_and_words() {
+    let desk = Desk::of(NORN);
+    make_purses(&desk, "old.img", None, None);
+    make_purses(&desk, "cut.img", None, Some((3, 40)));
+    desk.succeed("heap convert old.img new.img --new-references");
+    desk.succeed("heap create remap.img --part test-16x4096 --engine tinystore --spares 2 --error-detection on");
+    desk.write("readings.csv", "60,1\n86520,2.5\n");
+    desk.succeed("log create log.img --part test-16x4096");
+    desk.succeed("log append log.img readings.csv");
+    desk.succeed("nbd create disk.img --part nandtest-32x16x512");
+    desk.succeed("code create code.img --part nandtest-32x16x512");
+    desk.succeed("code install code.img readings.csv --program-version 1.0.0");
+    desk.succeed("image export new.img new.hex --base 0x8000000");
+    let mut commands: Vec<String> = ["old.img", "cut.img", "new.img", "remap.img", "new.hex"]
+        .iter()
+        .flat_map(|image| {
+            let with = |words: &str| format!("{words} {image}");
+            let units = (0..16).map(|unit| format!("heap dump {image} --unit {unit}"));
+            let words = ["heap show", "heap check", "heap dump", "heap dump --raw", "image show"].map(with);
+            words.into_iter().chain(units.take(if *image == "remap.img" { 14 } else { 16 })).collect::<Vec<_>>()
+        })
+        .collect();
+    commands.extend((0..16).map(|unit| format!("log dump log.img --unit {unit}")));
+    for words in ["log show log.img", "log check log.img", "log mean log.img", "log dump log.img", "parts"] {
+        commands.push(words.to_owned());
+    }
+    for words in ["nbd check disk.img", "code status code.img", "image show disk.img", "image show code.img"] {
+        commands.push(words.to_owned());
+    }
+    for words in commands {
+        let words = format!("{words} --json");
+        assert_eq!(sentences("", &parsed(&desk, &words)), [""; 0], "{words}");
+    }
+    let shown = parsed(&desk, "heap show old.img --json");
+    assert_eq!((&shown["list_length"], &shown["delta_records"]), (&json!(2), &json!(false)), "{shown}");
+    assert!(shown["counters"]["words_programmed"].as_u64() > Some(100) && shown["time_ns"].is_u64(), "{shown}");
+    assert!(shown["erases"]["mean"].as_f64() >= shown["erases"]["min"].as_f64(), "{shown}");
+    let records = parsed(&desk, "heap dump new.img --json")["records"].clone();
+    assert!(records.as_array().unwrap().iter().any(|row| row["record"]["kind"] == "End"), "{records}");
+    assert!(records[0]["address"].is_u64(), "{records}");
+    let l4 =
+        parsed(&desk, "parts --json")["nor"].as_array().unwrap().iter().find(|part| part["name"] == "stm32l4").cloned();
+    assert_eq!(l4.map(|part| part["unit_bytes"].as_u64()), Some(Some(2048)));
 }
 
 /// Names of digits only are texts: they were numbers once, and lost their zeros.
@@ -57,7 +122,7 @@ fn names_are_no_numbers() {
     let desk = Desk::of(NORN);
     desk.write("heap.json", r##"{"objects": {"#1.1": {"array": "u8", "elements": "07"}}, "roots": {"007": "#1.1"}}"##);
     desk.succeed("heap import heap.json heap.img --part test-16x4096");
-    assert_eq!(json(&desk, "heap show heap.img --json")["roots"][0]["root"], "007");
+    assert_eq!(parsed(&desk, "heap show heap.img --json")["roots"][0]["root"], "007");
 }
 
 #[test]
@@ -66,20 +131,18 @@ fn dumps_are_json() {
     make_purses(&desk, "old.img", None, None);
     desk.succeed("heap create log.img --part test-16x4096");
     desk.succeed("log create readings.img --part test-16x4096");
-    let whole = json(&desk, "heap dump old.img --json");
+    let whole = parsed(&desk, "heap dump old.img --json");
     let log = &whole["logs"][0];
-    assert!(
-        log["entries"].as_array().unwrap().iter().any(|entry| entry["entry"].as_str().unwrap().starts_with("Ready"))
-    );
-    let unit = json(&desk, &format!("heap dump old.img --json --unit {}", log["unit"]));
+    assert!(log["entries"].as_array().unwrap().iter().any(|entry| entry["entry"]["kind"] == "Ready"));
+    let unit = parsed(&desk, &format!("heap dump old.img --json --unit {}", log["unit"]));
     assert_eq!((&unit["unit"], &unit["entries"]), (&log["unit"], &log["entries"]));
-    let whole = json(&desk, "heap dump log.img --json");
+    let whole = parsed(&desk, "heap dump log.img --json");
     assert_eq!((whole["units"].as_array().unwrap().len(), whole["units"][1]["unit"].as_u64()), (16, Some(1)));
-    let unit = json(&desk, &format!("heap dump log.img --json --unit {}", whole["log_unit"]));
+    let unit = parsed(&desk, &format!("heap dump log.img --json --unit {}", whole["log_unit"]));
     assert_eq!(unit["records"], whole["records"]);
     assert!(unit["records"][0]["bytes"].is_string(), "{unit}");
-    assert_eq!(json(&desk, "log dump readings.img --json")["units"].as_array().unwrap().len(), 16);
-    assert_eq!(json(&desk, "log dump readings.img --json --unit 1")["bytes"], 4096);
+    assert_eq!(parsed(&desk, "log dump readings.img --json")["units"].as_array().unwrap().len(), 16);
+    assert_eq!(parsed(&desk, "log dump readings.img --json --unit 1")["bytes"], 4096);
 }
 
 #[test]
@@ -87,21 +150,21 @@ fn reports_of_files_and_programs_are_json() {
     let desk = Desk::of(NORN);
     desk.succeed("heap create heap.img --part test-16x4096");
     desk.succeed("image export heap.img heap.bin");
-    let shown = json(&desk, "image show heap.img --json");
+    let shown = parsed(&desk, "image show heap.img --json");
     assert_eq!((shown["part"].as_str(), shown["erase_units"].as_u64()), (Some("test-16x4096"), Some(16)));
     let content = &shown["contents"][0];
     assert_eq!((content["end"].as_u64(), content["format"]["kind"].as_str()), (Some(16), Some("heap")), "{shown}");
-    assert_eq!(json(&desk, "image show heap.bin --json")["contents"], shown["contents"]);
+    assert_eq!(parsed(&desk, "image show heap.bin --json")["contents"], shown["contents"]);
     desk.write("one.bin", vec![1; 5_000]);
     desk.write("two.bin", vec![2; 7_000]);
     desk.succeed("code create part.img --part nandtest-32x16x512");
-    assert_eq!(json(&desk, "image show part.img --json")["contents"].as_array().unwrap().len(), 0);
+    assert_eq!(parsed(&desk, "image show part.img --json")["contents"].as_array().unwrap().len(), 0);
     desk.succeed("code install part.img one.bin --program-version 1.0.0");
-    let status = json(&desk, "code status part.img --json");
+    let status = parsed(&desk, "code status part.img --json");
     assert_eq!((status["running"].as_str(), &status["trial_boots_left"]), (Some("A"), &Value::Null));
-    assert_eq!(status["rooms"][1]["failure"], "no program");
+    assert_eq!(status["rooms"][1]["state"], "no program");
     desk.succeed("code update part.img two.bin --program-version 1.1.0 --boots 2");
-    let status = json(&desk, "code status part.img --json");
+    let status = parsed(&desk, "code status part.img --json");
     assert_eq!((status["running"].as_str(), status["trial_boots_left"].as_u64()), (Some("B"), Some(2)));
     let program = &status["rooms"][1]["program"];
     assert_eq!((program["version"].as_str(), program["bytes"].as_u64()), (Some("1.1.0"), Some(7_000)), "{status}");
@@ -118,7 +181,7 @@ fn findings_are_json_and_told_even_quietly() {
     let answer = desk.run("heap check a.img --json --quiet");
     assert_eq!((answer.code, answer.errors.as_str()), (1, ""));
     let checked: Value = serde_json::from_str(&answer.output).unwrap();
-    assert_eq!(checked["violations"][0], "unused space that is not erased at 0x06fffc");
+    assert_eq!(checked["violations"][0], json!({ "what": "unused space that is not erased", "address": 0x06fffc }));
     let answer = desk.run("-q heap check a.img");
     assert!(answer.code == 1 && answer.output.contains("violation: unused space"), "{answer:?}");
 }

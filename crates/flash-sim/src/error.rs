@@ -98,7 +98,7 @@ pub enum ImageError {
         source: io::Error,
     },
     /// A file of the name of a new image exists.
-    #[error("{path}: {source}: an image is never overwritten, choose another name")]
+    #[error("{path}: there is such a file; an image is never overwritten, choose another name")]
     Exists {
         /// The file.
         path: PathBuf,

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use std::{process, thread};
 
@@ -124,6 +124,7 @@ pub(crate) enum Access {
 pub(crate) struct ImageFile {
     file: File,
     hidden: Option<Hidden>,
+    is_changed: AtomicBool,
 }
 
 /// A file that is being made: the name that it has meanwhile, which goes with this value, and the one that it gets.
@@ -157,7 +158,8 @@ impl ImageFile {
         // What a process of this number left when it was killed.
         let _ = fs::remove_file(&temporary);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary).map_err(io_error)?;
-        let image = ImageFile { file, hidden: Some(Hidden { temporary, path: path.to_owned() }) };
+        let hidden = Some(Hidden { temporary, path: path.to_owned() });
+        let image = ImageFile { file, hidden, is_changed: AtomicBool::new(true) };
         lock(&image.file, path, File::try_lock)?;
         image.file.set_len(file_bytes).and_then(|()| fill(&image)).map_err(io_error)?;
         image.write_at(0, &kind.encode(name, geometry)).map_err(io_error)?;
@@ -183,7 +185,7 @@ impl ImageFile {
             Access::Read => lock(&file, path, File::try_lock_shared)?,
         }
         let file_bytes = file.metadata().map_err(io_error)?.len();
-        let image = ImageFile { file, hidden: None };
+        let image = ImageFile { file, hidden: None, is_changed: AtomicBool::new(false) };
         let mut bytes = vec![0; HEADER_BYTES.min(file_bytes as usize)];
         image.read_at(0, &mut bytes).map_err(io_error)?;
         let (name, geometry) = kind.decode(&bytes, path)?;
@@ -196,12 +198,19 @@ impl ImageFile {
         self.write_at(STATE_OFFSET as u64, &bytes)
     }
 
+    /// As [`save_state`](Self::save_state), where the part was changed since the file was opened: what only reads leaves
+    /// the file as it is.
+    pub fn save_reads<Counts: Stored>(&self, state: &State<Counts>) -> io::Result<()> {
+        if self.is_changed.load(Ordering::Relaxed) { self.save_state(state) } else { Ok(()) }
+    }
+
     /// Brings everything written so far to the host's disk.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
 
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.is_changed.store(true, Ordering::Relaxed);
         let mut file = &self.file;
         file.seek(SeekFrom::Start(at))?;
         file.write_all(bytes)

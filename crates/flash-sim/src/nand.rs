@@ -562,7 +562,7 @@ impl Drop for NandSim {
     fn drop(&mut self) {
         if let Some(image) = &self.image {
             // Loads since the last change are all that is lost if this fails.
-            let _ = image.save_state(&self.instrument.state());
+            let _ = image.save_reads(&self.instrument.state());
         }
     }
 }

@@ -5,9 +5,12 @@ use std::fmt;
 /// Erase counts of a part in three figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WearSummary {
-    min: u32,
-    mean: f64,
-    max: u32,
+    /// Of the unit erased least often.
+    pub min: u32,
+    /// Of all units on average.
+    pub mean: f64,
+    /// Of the unit erased most often.
+    pub max: u32,
 }
 
 impl WearSummary {

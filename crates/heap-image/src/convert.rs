@@ -2,7 +2,7 @@
 //!
 //! 1. Read the old image into memory, so that the file is left as it is. Mount that, audit it, and read everything in
 //!    it.
-//! 2. Format a part in memory for the other engine. Objects keep their references where that engine can give them: they
+//! 2. Format a part in memory for the other engine, with error detection if the old heap has it. Objects keep their references where that engine can give them: they
 //!    hold each other's, and the heap does not know in which fields. What cannot keep its reference is listed, and
 //!    unless the caller agrees, nothing is made.
 //! 3. Create what keeps its reference, then the rest, then roots.
@@ -22,10 +22,11 @@ use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, NorSim, PartSpec};
 use norn_heap::{Kind, Ref};
+use norn_object_heap::ErrorDetection;
 
 use crate::audit::audit;
 use crate::contents::{Contents, placement_failure, references_not_kept, rest, set_roots};
-use crate::engine::{Engine, Format};
+use crate::engine::Engine;
 use crate::failure::{HeapFailure, HeapImageError};
 use crate::heap::ImageHeap;
 use crate::image::{formatted, mount};
@@ -73,6 +74,8 @@ pub struct Converted {
     pub from: Engine,
     /// The new image's engine.
     pub to: Engine,
+    /// Whether both heaps notice flipped bits.
+    pub error_detection: ErrorDetection,
     /// Number of objects.
     pub objects: usize,
     /// Number of arrays.
@@ -139,11 +142,11 @@ impl From<ImageError> for ConversionError {
 /// When an image cannot be opened, made, or used; when the old heap is damaged, or the new part cannot hold it.
 pub fn convert(conversion: &Conversion) -> Result<Outcome, ConversionError> {
     let Conversion { old, new, part, references } = conversion;
-    let (from, spec, contents) = contents_of(old)?;
+    let Old { engine: from, error_detection, spec, contents } = Old::read(old)?;
     let (mut contents, stale_roots) = without_stale_roots(contents);
     let mut device = NorSim::new(part.clone().unwrap_or(spec));
     let in_new = |failure: HeapFailure| ConversionError::Image(failure.in_image(new));
-    let mut heap = formatted(&mut device, Format::from(from.other()), None).map_err(in_new)?;
+    let mut heap = formatted(&mut device, from.other().format(error_detection), None).map_err(in_new)?;
     let unkept = references_not_kept(&heap, &contents);
     if *references == References::AllKept && !unkept.is_empty() {
         return Ok(Outcome::Refused { to: from.other(), references: unkept.into_iter().collect() });
@@ -161,6 +164,7 @@ pub fn convert(conversion: &Conversion) -> Result<Outcome, ConversionError> {
     Ok(Outcome::Made(Converted {
         from,
         to: from.other(),
+        error_detection,
         objects: contents.objects.len() - arrays,
         arrays,
         roots: contents.roots.len(),
@@ -169,18 +173,29 @@ pub fn convert(conversion: &Conversion) -> Result<Outcome, ConversionError> {
     }))
 }
 
-/// What is in an image, which is left as it is; its engine and part.
-fn contents_of(image: &Path) -> Result<(Engine, PartSpec, Contents), ConversionError> {
-    let mut device = NorSim::read_image(image)?;
-    let in_image = |failure: HeapFailure| ConversionError::Image(failure.in_image(image));
-    let mut heap = mount(&mut device).map_err(in_image)?;
-    let count = audit(&mut heap).map_err(in_image)?.violations.len();
-    if count > 0 {
-        return Err(ConversionError::Violations { image: image.to_owned(), count });
+/// The heap to copy, in memory.
+struct Old {
+    engine: Engine,
+    error_detection: ErrorDetection,
+    spec: PartSpec,
+    contents: Contents,
+}
+
+impl Old {
+    /// Reads an image, which is left as it is.
+    fn read(image: &Path) -> Result<Old, ConversionError> {
+        let mut device = NorSim::read_image(image)?;
+        let in_image = |failure: HeapFailure| ConversionError::Image(failure.in_image(image));
+        let mut heap = mount(&mut device).map_err(in_image)?;
+        let count = audit(&mut heap).map_err(in_image)?.violations.len();
+        if count > 0 {
+            return Err(ConversionError::Violations { image: image.to_owned(), count });
+        }
+        let read = Contents::read(&mut heap);
+        let contents = read.map_err(|failure| in_image(failure.placed(&heap)))?;
+        let (engine, error_detection) = (heap.engine(), heap.error_detection());
+        Ok(Old { engine, error_detection, spec: heap.device().spec().clone(), contents })
     }
-    let read = Contents::read(&mut heap);
-    let contents = read.map_err(|failure| in_image(failure.placed(&heap)))?;
-    Ok((heap.engine(), heap.device().spec().clone(), contents))
 }
 
 /// Roots may lead to what was deleted, which no heap lets a root be set to.

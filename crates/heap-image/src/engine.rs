@@ -3,7 +3,7 @@
 use std::fmt;
 
 use norn_flash::Nor;
-use norn_object_heap::Config;
+use norn_object_heap::{Config, ErrorDetection};
 
 /// A structure that keeps objects on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,14 @@ impl Engine {
         Ok(if norn_log_heap::recognise(device)?.is_some() { Engine::Log } else { Engine::TinyStore })
     }
 
+    /// What a new image of this engine is formatted for; all other settings are the engine's defaults.
+    pub fn format(self, error_detection: ErrorDetection) -> Format {
+        match self {
+            Engine::Log => Format::Log(error_detection),
+            Engine::TinyStore => Format::TinyStore(Config { error_detection, ..Config::default() }),
+        }
+    }
+
     /// The engine that a heap of this one is converted to.
     pub const fn other(self) -> Engine {
         match self {
@@ -50,8 +58,8 @@ impl fmt::Display for Engine {
 /// What a new image is formatted for.
 #[derive(Clone, Copy, Debug)]
 pub enum Format {
-    /// A log-structured heap, which has no settings.
-    Log,
+    /// A log-structured heap, with error detection or without.
+    Log(ErrorDetection),
     /// TinyStore's structure with these settings.
     TinyStore(Config),
 }
@@ -60,18 +68,30 @@ impl Format {
     /// The engine.
     pub const fn engine(&self) -> Engine {
         match self {
-            Format::Log => Engine::Log,
+            Format::Log(_) => Engine::Log,
             Format::TinyStore(_) => Engine::TinyStore,
         }
+    }
+
+    /// Whether flipped bits are noticed.
+    pub const fn error_detection(&self) -> ErrorDetection {
+        match self {
+            Format::Log(detection) => *detection,
+            Format::TinyStore(config) => config.error_detection,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let detection = if self.error_detection().is_on() { ", with error detection" } else { "" };
+        write!(f, "{}{detection}", self.engine())
     }
 }
 
 impl From<Engine> for Format {
     fn from(engine: Engine) -> Format {
-        match engine {
-            Engine::Log => Format::Log,
-            Engine::TinyStore => Format::TinyStore(Config::default()),
-        }
+        engine.format(ErrorDetection::Off)
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use norn_flash::Violation;
 use norn_heap::{AccessError, CreateError, Elements, Info, Layout, ObjectHeap, PlacementError, Ref, TransactionError};
 use norn_log_heap::LogHeapIn;
-use norn_object_heap::HeapIn;
+use norn_object_heap::{ErrorDetection, HeapIn};
 
 use crate::engine::Engine;
 use crate::part::{Part, PartError};
@@ -40,6 +40,17 @@ impl<'a> ImageHeap<'a> {
         match self {
             ImageHeap::Log(_) => Engine::Log,
             ImageHeap::TinyStore(_) => Engine::TinyStore,
+        }
+    }
+
+    /// Whether it notices flipped bits.
+    pub fn error_detection(&self) -> ErrorDetection {
+        match self {
+            ImageHeap::Log(heap) => match heap.error_detection() {
+                norn_log_heap::ErrorDetection::Off => ErrorDetection::Off,
+                norn_log_heap::ErrorDetection::On => ErrorDetection::On,
+            },
+            ImageHeap::TinyStore(heap) => heap.config().error_detection,
         }
     }
 

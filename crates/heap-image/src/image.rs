@@ -7,7 +7,7 @@ use norn_flash_sim::{NorSim, PartSpec};
 use norn_heap::StoreError;
 use norn_log_heap::LogHeapIn;
 use norn_nor_remap::{Remap, RemapConfig};
-use norn_object_heap::HeapIn;
+use norn_object_heap::{ErrorDetection, HeapIn};
 
 use crate::engine::{Engine, Format};
 use crate::failure::{HeapFailure, HeapImageError};
@@ -60,9 +60,13 @@ pub fn mount(device: &mut NorSim) -> Result<ImageHeap<'_>, HeapFailure> {
 fn format_part(part: Part<'_>, format: Format) -> Result<ImageHeap<'_>, HeapFailure> {
     let count = usize::from(part.part().unit_count);
     Ok(match format {
-        Format::Log => {
+        Format::Log(detection) => {
             let rows = vec![norn_log_heap::UnitRow::UNUSED; count];
-            ImageHeap::Log(Box::new(LogHeapIn::format_in(part, rows).map_err(HeapFailure::LogFormat)?))
+            let detection = match detection {
+                ErrorDetection::Off => norn_log_heap::ErrorDetection::Off,
+                ErrorDetection::On => norn_log_heap::ErrorDetection::On,
+            };
+            ImageHeap::Log(Box::new(LogHeapIn::format_with_in(part, rows, detection).map_err(HeapFailure::LogFormat)?))
         }
         Format::TinyStore(config) => {
             let rows = vec![norn_object_heap::UnitRow::UNUSED; count];

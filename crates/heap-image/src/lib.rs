@@ -39,5 +39,6 @@ pub use failure::{HeapFailure, HeapImageError};
 pub use filled::{FillError, create_filled};
 pub use heap::{ImageHeap, LogStructuredHeap, TinyStoreHeap};
 pub use image::{create, mount, units};
+pub use norn_object_heap::ErrorDetection;
 pub use part::{Part, PartError, Remapped, UNITS_MAX, is_remapped};
-pub use part_name::part_by_name;
+pub use part_name::{part_by_name, unit_count};

@@ -9,8 +9,8 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, SimError};
 use norn_nor_remap::{Remap, RemapError, RemapMountError};
 
-/// Most erase units of a part.
-pub const UNITS_MAX: usize = 1024;
+/// Most erase units of a part: as many as every format can have. An ordered index has 255 turnstiles of 16 blocks.
+pub const UNITS_MAX: usize = 255 * 16;
 
 /// A simulated part below a `Remap`.
 pub type Remapped<'a> = Remap<&'a mut NorSim, UNITS_MAX>;

@@ -8,7 +8,7 @@ use norn_flash::Address;
 use norn_flash_sim::{NorSim, PartSpec, catalogue};
 use norn_heap::{Kind, Layout, ObjectHeap, Ref};
 use norn_heap_image::convert::{Conversion, ConversionError, Converted, Outcome, References, convert};
-use norn_heap_image::{Engine, ImageHeap, create, mount, violations};
+use norn_heap_image::{Engine, ErrorDetection, Format, ImageHeap, create, mount, violations};
 
 /// What an object or array is, its header, and its values.
 type Object = (Kind, Vec<u8>, Vec<Vec<u8>>);
@@ -94,8 +94,8 @@ impl Desk {
     }
 
     /// An image with whatever `fill` puts into it.
-    fn image(&self, name: &str, part: PartSpec, engine: Engine, fill: impl FnOnce(&mut ImageHeap<'_>)) {
-        let mut device = create(&self.path(name), part, engine, None).unwrap();
+    fn image(&self, name: &str, part: PartSpec, format: impl Into<Format>, fill: impl FnOnce(&mut ImageHeap<'_>)) {
+        let mut device = create(&self.path(name), part, format, None).unwrap();
         fill(&mut mount(&mut device).unwrap());
     }
 
@@ -142,6 +142,20 @@ fn everything_comes_through_to_the_other_engine_and_back() {
         let contents = contents_of(&desk.path("log.img"));
         assert!(contents == contents_of(&desk.path("tinystore.img")), "seed {seed}");
         assert!(contents == contents_of(&desk.path("back.img")), "seed {seed}");
+    }
+}
+
+#[test]
+fn error_detection_is_kept() {
+    for engine in [Engine::Log, Engine::TinyStore] {
+        for detection in [ErrorDetection::On, ErrorDetection::Off] {
+            let desk = Desk::new();
+            desk.image("old.img", catalogue::stm32l4(), engine.format(detection), |heap| fill(heap, 1));
+            let converted = made(desk.convert("old.img", "new.img", References::KeptWherePossible));
+            assert_eq!((converted.to, converted.error_detection), (engine.other(), detection));
+            let mut device = NorSim::open_image(&desk.path("new.img")).unwrap();
+            assert_eq!(mount(&mut device).unwrap().error_detection(), detection);
+        }
     }
 }
 

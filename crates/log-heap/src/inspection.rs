@@ -56,38 +56,64 @@ impl LogPlace {
 }
 
 impl LogRecord {
-    fn write_entry(&self, f: &mut fmt::Formatter<'_>, name: &str, entry: Entry) -> fmt::Result {
-        match entry {
-            Entry::At(granule) => self.write_granule(f, name, granule),
-            Entry::Nowhere(generation) => write!(f, "{name}: nowhere, generation {generation}"),
+    /// Its kind.
+    pub fn name(&self) -> &'static str {
+        match self.record {
+            Record::Rewrite(_) => "Rewrite",
+            Record::Append(_) => "Append",
+            Record::Root(_) => "Root",
+            Record::Next(_) => "Next",
+            Record::Found(_) => "Found",
+            Record::End => "End",
+            Record::Quiet => "Quiet",
+            Record::Tails(Tails::Named) => "Tails named",
+            Record::Tails(Tails::Any) => "Tails any",
+            Record::Tails(Tails::From(_)) => "Tails from",
+            Record::Note(..) => "Note",
+            Record::Replace(..) => "Replace",
+            Record::Before(_) => "Before",
+            Record::Done => "Done",
+            Record::From(_) => "From",
         }
     }
 
-    fn write_granule(&self, f: &mut fmt::Formatter<'_>, name: &str, granule: Granule) -> fmt::Result {
-        write!(f, "{name}: {:#08x}", u64::from(granule.0) * u64::from(self.granule_bytes))
+    /// What it says, in order: numbers with their names. An `address` is in bytes from the part's start.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
+        let address = |granule: Granule| Some(("address", granule.0 * self.granule_bytes));
+        let entry = |entry| match entry {
+            Entry::At(granule) => address(granule),
+            Entry::Nowhere(generation) => Some(("generation", generation.into())),
+        };
+        let fields = match self.record {
+            Record::Rewrite(Owner { level: 0, index }) => [Some(("slot", index.into())), None],
+            Record::Rewrite(Owner { level, index }) => {
+                [Some(("map node", index.into())), Some(("level", level.into()))]
+            }
+            Record::Append(slot) => [Some(("slot", slot.into())), None],
+            Record::Root(at) | Record::Found(at) | Record::Before(at) => [entry(at), None],
+            Record::Next(unit) => [Some(("unit", unit.0.into())), None],
+            Record::Tails(Tails::From(leaf)) => [Some(("leaf", leaf.into())), None],
+            Record::Note(slot, used) | Record::Replace(slot, used) => {
+                [Some(("slot", slot.into())), Some(("places used", used.into()))]
+            }
+            Record::From(granule) => [address(granule), None],
+            Record::End | Record::Quiet | Record::Done | Record::Tails(Tails::Named | Tails::Any) => [None, None],
+        };
+        fields.into_iter().flatten()
     }
 }
 
 impl fmt::Display for LogRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.record {
-            Record::Rewrite(Owner { level: 0, index }) => write!(f, "Rewrite: slot {index}"),
-            Record::Rewrite(Owner { level, index }) => write!(f, "Rewrite: map node {index} of level {level}"),
-            Record::Append(slot) => write!(f, "Append: slot {slot}"),
-            Record::Root(entry) => self.write_entry(f, "Root", entry),
-            Record::Next(unit) => write!(f, "Next: {unit}"),
-            Record::Found(entry) => self.write_entry(f, "Found", entry),
-            Record::End => f.write_str("End"),
-            Record::Quiet => f.write_str("Quiet"),
-            Record::Tails(Tails::Named) => f.write_str("Tails: named"),
-            Record::Tails(Tails::Any) => f.write_str("Tails: any"),
-            Record::Tails(Tails::From(leaf)) => write!(f, "Tails: from leaf {leaf}"),
-            Record::Note(slot, used) => write!(f, "Note: slot {slot}, places used {used}"),
-            Record::Replace(slot, used) => write!(f, "Replace: slot {slot}, places used {used}"),
-            Record::Before(entry) => self.write_entry(f, "Before", entry),
-            Record::Done => f.write_str("Done"),
-            Record::From(granule) => self.write_granule(f, "From", granule),
+        f.write_str(self.name())?;
+        for (number, (name, value)) in self.fields().enumerate() {
+            f.write_str(if number == 0 { ": " } else { ", " })?;
+            match name {
+                "address" => write!(f, "{value:#08x}")?,
+                name => write!(f, "{name} {value}")?,
+            }
         }
+        Ok(())
     }
 }
 

@@ -15,24 +15,24 @@ use crate::look::FormArgument;
 /// The commands on a card.
 #[derive(Debug, Subcommand)]
 pub enum CardCommand {
-    /// Make a card with its API in a new directory. An existing one is never touched.
+    /// Make a card with its API in a new directory. An existing directory is never changed.
     ///
     /// The API is a jar of java/card-api: `tools/card-jars out/card` makes out/card/card-api.jar and the example
     /// applets.
     New(NewArguments),
     /// Link a package from a jar or a directory of class files, install it, and make an instance of each applet in it.
     ///
-    /// Any javac from release 8 to 25 will do: `javac -source 8 -target 8 -bootclasspath card-api.jar`, or `javac
-    /// --release 8 -cp card-api.jar`. Packages that it imports have to be on the card. AIDs are in the jar's manifest
-    /// (`Card-Package: AID VERSION`, `Card-Applets: AID CLASS, …`) or given as options.
+    /// Compile it with javac of any release from 8 to 25: `javac -source 8 -target 8 -bootclasspath card-api.jar`, or
+    /// `javac --release 8 -cp card-api.jar`. Packages that it imports have to be on the card. AIDs are in the jar's
+    /// manifest (`Card-Package: AID VERSION`, `Card-Applets: AID CLASS, …`) or given as options.
     Install(InstallArguments),
-    /// Delete an applet, or a package none of whose applets is there.
+    /// Delete an applet, or a package that has no applets on the card.
     Delete(DeleteArguments),
     /// List packages and applets.
     Ls(CardLook),
-    /// Send commands, and print the answers. The card's power comes first and goes last.
+    /// Send commands, and print the answers. The card is switched on before the first and off after the last.
     ///
-    /// Where the power is cut, the card is reset, and the next command follows.
+    /// After a power cut the card is reset, and the next command follows.
     Apdu(ApduArguments),
     /// Send commands, and record which bytecodes are carried out and what is looked up in packages.
     ///
@@ -40,7 +40,7 @@ pub enum CardCommand {
     /// instructions (2); packages are one after the other from multiples of 4,096. A look-up of the cache is a byte
     /// without instructions.
     Trace(TraceArguments),
-    /// Put the card into a reader of pcscd's, or let a reader come to it, until a signal says to stop.
+    /// Serve the card to pcscd's virtual reader, or to readers that connect, until SIGINT or SIGTERM.
     Serve(ServeArguments),
     /// Show packages, applets, objects, and what the card takes of flash and RAM.
     Show(CardLook),
@@ -226,7 +226,7 @@ pub fn bytes(text: &str) -> Result<Bytes, String> {
     };
     let is_hexadecimal = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let bytes: Option<Vec<u8>> = if is_hexadecimal { digits.as_bytes().chunks(2).map(pair).collect() } else { None };
-    bytes.map(Bytes).ok_or_else(|| format!("`{text}` is no row of bytes in hexadecimal digits"))
+    bytes.map(Bytes).ok_or_else(|| format!("`{text}` is not a sequence of bytes in hexadecimal digits"))
 }
 
 fn aid(text: &str) -> Result<Aid, String> {

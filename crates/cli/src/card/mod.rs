@@ -11,7 +11,7 @@ use std::path::Path;
 
 use norn_card_image::{CardFailure, CardImage, Installed, Listed, Report as Held, Wanted};
 use norn_card_linker::Aid;
-use norn_flash_sim::{Counters, NorSim, WearSummary};
+use norn_flash_sim::{Counters, NandCounters, NorSim, WearSummary};
 use serde_json::{Value, json};
 
 use crate::report::Report;
@@ -109,7 +109,12 @@ fn report_packages(held: &Held, report: &mut Report) {
     report.text(listing(held)).datum("packages", held.packages.iter().map(package_value).collect::<Vec<_>>());
     let instances = held.instances.iter();
     let instances = instances.map(|(aid, of)| json!({ "aid": aid.to_string(), "package": of.to_string() }));
-    report.datum("instances", instances.collect::<Vec<_>>()).datum("lost_packages", held.lost_packages.clone());
+    report.datum("instances", instances.collect::<Vec<_>>()).datum("lost_packages", texts(&held.lost_packages));
+}
+
+/// Texts that say what is wrong, for programs.
+fn texts(texts: &[String]) -> Vec<Value> {
+    texts.iter().map(|text| json!({ "what": text })).collect()
 }
 
 fn package_value((aid, version, bytes, applets): &Listed) -> Value {
@@ -186,7 +191,17 @@ fn report_memory(held: &Held, part: &NorSim, report: &mut Report) {
     ));
     report.datum("ram_bytes", ram).datum("ram_bytes_transient", transient).datum("ram_bytes_pager", pager);
     let counters: Counters = part.counters();
-    report.value("NAND", nand).value("erases", WearSummary::of(part.erase_counts())).value("NOR", counters);
+    let NandCounters { loads, fetched_bytes, skipped_bytes, programs, copies, erases, .. } = nand;
+    let value = json!({
+        "pages_loaded": loads,
+        "bytes_fetched": fetched_bytes,
+        "bytes_skipped": skipped_bytes,
+        "pages_programmed": programs,
+        "pages_copied": copies,
+        "blocks_erased": erases,
+    });
+    report.described("NAND", nand, value).wear("erases", WearSummary::of(part.erase_counts()));
+    report.counters("NOR", counters);
 }
 
 /// What is wrong with a card: a report, and how many violations are in it.
@@ -197,6 +212,6 @@ pub fn check(path: &Path) -> Result<(Report, usize), CardFailure> {
     let violations = CardImage::open_copy(path)?.check()?;
     let lines: String = violations.iter().map(|violation| format!("{violation}\n")).collect();
     let (count, mut report) = (violations.len(), Report::default());
-    report.text(format!("{lines}violations: {count}\n")).datum("violations", violations);
+    report.text(format!("{lines}violations: {count}\n")).datum("violations", texts(&violations));
     Ok((report, count))
 }

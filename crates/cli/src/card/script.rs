@@ -158,7 +158,7 @@ fn script(path: &Path) -> Result<Vec<Line>, CardFailure> {
             None => (line, None),
             Some((command, status)) => {
                 let status = u16::from_str_radix(status.trim(), 16)
-                    .map_err(|_| wrong(format!("`{}` is no status word of four digits", status.trim())))?;
+                    .map_err(|_| wrong(format!("`{}` is not a status word of four digits", status.trim())))?;
                 (command, Some(status))
             }
         };

@@ -21,7 +21,7 @@ pub enum CodeFailure {
         error: io::Error,
     },
     /// The file with the program has no bytes, or more than any part.
-    #[error("{}: {bytes} bytes are no program", file.display())]
+    #[error("{}: a file of {bytes} bytes is not a program", file.display())]
     Length {
         /// The file.
         file: PathBuf,
@@ -51,7 +51,7 @@ pub enum CodeFailure {
     #[error("{0} has a program that runs: `norn code update` replaces it, and keeps it to go back to")]
     Installed(RoomName),
     /// More than half of the part's blocks are to be bad.
-    #[error("{bad_blocks} bad blocks of {blocks}: no part is sold of which more than half are")]
+    #[error("{bad_blocks} bad blocks of {blocks}: no part is sold with more than half of its blocks bad")]
     BadBlocks {
         /// Those that were asked for.
         bad_blocks: u16,

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{
-    Boot, CodeAddress, Crc32c, Header, ImageWriterIn, Options, Pager, RollBack, Room, RoomContent, RoomName, Rooms,
-    Standing, State, Version,
+    Boot, CodeAddress, Crc32c, Header, ImageError, ImageWriterIn, Options, Pager, RollBack, Room, RoomContent,
+    RoomName, Rooms, Standing, State, Version,
 };
 use norn_embedded::recognise_nand;
 use norn_flash::{Block, Nand, NandPart, TenantKind};
@@ -164,7 +164,7 @@ pub fn update(image: &Path, file: &Path, version: Version, standing: Standing) -
     let what_next = match standing {
         Standing::Confirmed => "boots run it from now on".to_owned(),
         Standing::Trial { boots_left } => format!(
-            "on trial for {}: then boots run the one before, unless `norn code confirm {}` comes first",
+            "on trial for {}: then boots go back to the one before, unless `norn code confirm {}` is called",
             boots(boots_left),
             opened.image
         ),
@@ -196,7 +196,7 @@ pub fn boot(image: &Path) -> Result<String, Error> {
     let trial = match standing {
         Standing::Confirmed => String::new(),
         Standing::Trial { boots_left: 0 } => {
-            format!("; on trial: the next boot goes back, unless `norn code confirm {name}` comes first")
+            format!("; on trial: the next boot goes back, unless `norn code confirm {name}` is called")
         }
         Standing::Trial { boots_left } => format!("; on trial for {} more", boots(boots_left)),
     };
@@ -211,7 +211,7 @@ pub fn confirm(image: &Path) -> Result<String, Error> {
     let mut opened = Opened::open(image)?;
     let Opened { part, rooms, image: name } = &mut opened;
     in_image(image, rooms.confirm(part).map_err(CodeFailure::from))?;
-    Ok(format!("{name}: the program that runs stays\n"))
+    Ok(format!("{name}: the program that runs is confirmed\n"))
 }
 
 /// Goes back to the program in the other room.
@@ -305,15 +305,15 @@ fn letter(room: RoomName) -> &'static str {
 }
 
 fn room_value(room: RoomName, program: &RoomContent<NandSimError>) -> Value {
-    let (program, failure) = match program {
+    let (state, program, what) = match program {
         Ok(Header { image, version, check, .. }) => {
-            let check = check.map(|check| format!("{check:#010x}"));
             let bytes = image.size_bytes();
-            (Some(json!({ "version": version.to_string(), "bytes": bytes, "crc32c": check })), None)
+            ("whole", Some(json!({ "version": version.to_string(), "bytes": bytes, "crc32c": check })), None)
         }
-        Err(error) => (None, Some(in_room(error))),
+        Err(ImageError::NoImage { .. }) => ("no program", None, None),
+        Err(error) => ("damaged", None, Some(in_room(error))),
     };
-    json!({ "room": letter(room), "program": program, "failure": failure })
+    json!({ "room": letter(room), "state": state, "program": program, "what": what })
 }
 
 impl Display for Status {

@@ -8,12 +8,13 @@ use norn_nor_store::Role;
 
 use crate::error::Error;
 use crate::opening::Source;
-use crate::report::Report;
+use crate::report::{Report, finding};
 use norn_flash_sim::WearSummary;
 
 /// What a check found.
 pub struct Findings {
     engine: Engine,
+    error_detection: bool,
     objects: usize,
     arrays: usize,
     roots: usize,
@@ -30,8 +31,10 @@ pub struct Findings {
 impl Findings {
     /// For people and programs.
     pub fn report(&self) -> Report {
-        let mut report = Report::new(14);
+        let mut report = Report::new(17);
         report.value("engine", self.engine);
+        let detection = if self.error_detection { "on" } else { "off" };
+        report.described("error detection", detection, self.error_detection);
         for (title, count) in [("objects", self.objects), ("arrays", self.arrays), ("roots", self.roots)] {
             report.number(title, count as u64);
         }
@@ -41,10 +44,9 @@ impl Findings {
         };
         report.measure("bytes in use", self.used_bytes, format!(", with {included}"));
         report.measure("free units", self.free_units as u64, format!(" of {}", self.units));
-        report.value("erase counts", self.wear);
-        report.text(format!("violations    {}\n", self.violations.len()));
-        report.list("violations", "violation:", self.violations.iter().map(Violation::to_string));
-        report.list("notices", "notice:", self.notices.iter().map(Violation::to_string));
+        report.wear("erase counts", self.wear).line("violations", self.violations.len());
+        report.list("violations", "violation:", self.violations.iter().map(finding));
+        report.list("notices", "notice:", self.notices.iter().map(finding));
         report
     }
 }
@@ -64,9 +66,20 @@ fn findings(device: &mut NorSim, wear: WearSummary) -> Result<Findings, HeapFail
     let Audited { violations, notices } = audit(&mut heap)?;
     let units = usize::from(heap.device().part().unit_count);
     let (used_bytes, free_units) = use_of(&heap);
-    let engine = heap.engine();
-    let mut findings =
-        Findings { engine, objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations, notices };
+    let (engine, error_detection) = (heap.engine(), heap.error_detection().is_on());
+    let mut findings = Findings {
+        engine,
+        error_detection,
+        objects: 0,
+        arrays: 0,
+        roots: 0,
+        used_bytes,
+        free_units,
+        units,
+        wear,
+        violations,
+        notices,
+    };
     // A heap with violations may not let itself be counted; they are the news then.
     match count(&mut heap, &mut findings) {
         Err(failure) if findings.violations.is_empty() => Err(failure.placed(&heap)),

@@ -26,10 +26,10 @@ pub fn run(arguments: &ConvertArguments, show: impl FnOnce(&str) -> Result<(), E
 }
 
 fn made_text(arguments: &ConvertArguments, converted: &Converted) -> String {
-    let Converted { from, to, objects, arrays, roots, changed, stale_roots } = converted;
-    let (old, new) = (arguments.old.display(), arguments.new.display());
+    let Converted { from, to, error_detection, objects, arrays, roots, changed, stale_roots } = converted;
+    let (old, new, to) = (arguments.old.display(), arguments.new.display(), to.format(*error_detection));
     let mut text = format!(
-        "{new}: what {old} holds, engine {to} instead of {from}: objects {objects}, arrays {arrays}, roots {roots}\n"
+        "{new}: what {old} holds, converted from engine {from} to {to}: objects {objects}, arrays {arrays}, roots {roots}\n"
     );
     for (before, now) in changed {
         let _ = writeln!(text, "changed  {before} is {now} now"); // A string takes everything.

@@ -128,9 +128,9 @@ fn units(device: &NorSim) -> Rows {
 /// A unit's row; the cells of what it does not have are empty.
 fn row(raw: &RawUnit<'_>, erases: u32) -> [String; 10] {
     let mut row = std::array::from_fn(|_| String::new());
-    let identity_erases = raw.identity().map_or("none".to_owned(), |identity| identity.erase_count.to_string());
+    let identity_erases = raw.identity().map_or(String::new(), |identity| identity.erase_count.to_string());
     (row[0], row[1]) = (raw.unit().0.to_string(), raw.start().to_string());
-    row[2] = role_name(raw.purpose()).to_owned();
+    row[2] = raw.purpose().name().to_owned();
     (row[5], row[6]) = (erases.to_string(), identity_erases);
     match raw.purpose() {
         Purpose::Data(logical) => {
@@ -142,17 +142,6 @@ fn row(raw: &RawUnit<'_>, erases: u32) -> [String; 10] {
         Purpose::NoIdentity | Purpose::Free | Purpose::Scratch | Purpose::Torn => {}
     }
     row
-}
-
-fn role_name(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::NoIdentity => "no identity",
-        Purpose::Free => "free",
-        Purpose::Log(_) => "log",
-        Purpose::Data(_) => "data",
-        Purpose::Scratch => "scratch",
-        Purpose::Torn => "torn",
-    }
 }
 
 /// A warning where a unit may mean something else than what is shown.

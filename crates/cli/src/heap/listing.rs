@@ -1,17 +1,16 @@
 //! `norn heap show`: roots, objects and arrays, and the state of the part, as tables.
 
-use std::fmt::Write;
-
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::NorSim;
 use norn_heap::{Info, Kind, ObjectHeap, Ref};
 use norn_heap_image::{HeapFailure, ImageHeap, Part, Remapped, TinyStoreHeap, mount};
 use norn_object_heap::{DeltaRecords, InitializationFlags};
+use serde_json::json;
 
 use crate::error::Error;
 use crate::opening::Source;
 use crate::part_text::report_part;
-use crate::report::Report;
+use crate::report::{Report, digits_of};
 use crate::table::{Rows, Side, table};
 
 /// What the first column is.
@@ -43,16 +42,18 @@ fn list(device: &mut NorSim, values: Values) -> Result<Report, HeapFailure> {
     heap.device_mut().freeze_counters();
     let tables = roots(&mut heap).and_then(|roots| Ok((roots, objects(&mut heap, values)?)));
     let (roots, (objects, contents)) = tables.map_err(|failure| failure.placed(&heap))?;
-    let mut report = Report::new(10);
+    let mut report = Report::new(22);
     let footnote = if objects.is_empty() { "" } else { REFERENCES };
     report.table("roots", roots, "No roots.").text("\n");
     report.table("objects", objects, "No objects.").text(format!("{footnote}{contents}\n"));
     report.value("engine", heap.engine());
+    let detects = heap.error_detection().is_on();
+    report.described("error detection", if detects { "on" } else { "off" }, detects);
     if let ImageHeap::TinyStore(heap) = &heap {
-        report.value("heap", settings_text(heap));
+        report_settings(heap, &mut report);
     }
     if let Part::Remapped(remap) = heap.device() {
-        report.value("remapped", remap_text(remap));
+        report_remap(remap, &mut report);
     }
     heap.device_mut().thaw_counters();
     Ok(report)
@@ -124,11 +125,11 @@ fn contents_text(heap: &mut ImageHeap<'_>, reference: Ref, info: &Info) -> Resul
     if info.header_bytes > 0 {
         let mut header = vec![0; info.header_bytes];
         heap.read_header(reference, &mut header)?;
-        contents += &format!("  header  {}\n", hexadecimal(&header));
+        contents += &format!("  header  {}\n", digits_of(&header));
     }
     for index in 0..info.count {
         let value = read_value(heap, reference, info.kind, index)?;
-        contents += &format!("  {index:>6}  {}\n", hexadecimal(&value));
+        contents += &format!("  {index:>6}  {}\n", digits_of(&value));
     }
     Ok(contents)
 }
@@ -142,32 +143,26 @@ fn read_value(heap: &mut ImageHeap<'_>, reference: Ref, kind: Kind, index: usize
     Ok(value)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}"); // A string takes everything.
-        digits
-    })
-}
-
-fn settings_text(heap: &TinyStoreHeap<'_>) -> String {
+/// The settings that only TinyStore's structure has.
+fn report_settings(heap: &TinyStoreHeap<'_>, report: &mut Report) {
     let config = heap.config();
-    let flags = match config.initialization_flags {
-        InitializationFlags::On => "on",
-        InitializationFlags::Off => "off",
-    };
-    let (length, threshold) = (config.list_length_max, config.array_threshold);
-    let (units, period) = (config.log_units, config.wear_period);
-    let detection = if config.error_detection.is_on() { "on" } else { "off" };
-    let form = format!("list length {length}, initialization flags {flags}, array threshold {threshold}");
-    let deltas = if config.delta_records == DeltaRecords::On { "on" } else { "off" };
-    let codes = format!("error detection {detection}, delta records {deltas}");
-    format!("{form}, log units {units}, wear period {period}, {codes}")
+    report.number("list length", config.list_length_max).number("array threshold", config.array_threshold);
+    report.number("log units", config.log_units).number("wear period", config.wear_period);
+    let has_flags = config.initialization_flags == InitializationFlags::On;
+    let has_deltas = config.delta_records == DeltaRecords::On;
+    for (title, is_on) in [("initialization flags", has_flags), ("delta records", has_deltas)] {
+        report.described(title, if is_on { "on" } else { "off" }, is_on);
+    }
 }
 
-fn remap_text(remap: &Remapped<'_>) -> String {
+fn report_remap(remap: &Remapped<'_>, report: &mut Report) {
     let spare = remap.spare().map_or("no spare is left".to_owned(), |unit| format!("spare is {unit}"));
-    let retired: Vec<String> = remap.retired_units().map(|unit| unit.0.to_string()).collect();
-    let retired = if retired.is_empty() { "none".to_owned() } else { retired.join(", ") };
+    let retired: Vec<u16> = remap.retired_units().map(|unit| unit.0).collect();
+    let listed: Vec<String> = retired.iter().map(u16::to_string).collect();
+    let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ") };
     let NorPart { unit_count, unit_size_bytes, .. } = remap.part();
-    format!("{unit_count} virtual units of {unit_size_bytes} bytes, {spare}, retired units {retired}")
+    let text = format!("{unit_count} virtual units of {unit_size_bytes} bytes, {spare}, retired units {listed}");
+    let spare = remap.spare().map(|unit| unit.0);
+    let value = json!({ "units": unit_count, "unit_bytes": unit_size_bytes, "spare": spare, "retired_units": retired });
+    report.described("remapped", text, value);
 }

@@ -9,10 +9,11 @@ use norn_heap::StoreError;
 use norn_heap_image::{LogStructuredHeap, PartError};
 use norn_log_heap::format::{Class, DIRECTORY, Geometry, Granule, HEADER_BYTES, Header, SectorKind, Stream, UnitHead};
 use norn_log_heap::inspection::{LogPlace, decode_header, decode_unit_head};
+use serde_json::{Value, json};
 
-use crate::heap::entry_text::bytes_text;
+use crate::heap::entry_text::{RecordText, add_record, bytes_text};
 use crate::heap::extent::Extent;
-use crate::report::Report;
+use crate::report::{Report, digits_of};
 use crate::table::{Rows, Side, table};
 
 /// What of a heap is live, as far as that is known.
@@ -157,11 +158,16 @@ fn report_unit(unit: &Unit<'_>, live: &Live, report: &mut Report) {
         let role = role_name(head.stream);
         format!("{role}, sequence number {}, erase count {}", head.sequence, head.erases)
     });
-    let bytes = bytes_text(&cells[..cells.len().min(24)]);
+    let value = head.map(|head| {
+        let role = role_name(head.stream);
+        json!({ "role": role, "sequence_number": head.sequence, "erase_count": head.erases })
+    });
+    let bytes = &cells[..cells.len().min(24)];
     let remark = format!(", {size} bytes at {start}, granules of {granule} bytes");
-    report.measure("unit", unit.unit.0.into(), remark).datum("address", start.to_string());
+    report.measure("unit", unit.unit.0.into(), remark).datum("address", start.0);
     report.datum("bytes", size).datum("granule_bytes", granule);
-    report.value("head", says).text(format!("            {bytes}\n\n")).datum("head_bytes", bytes);
+    report.described("head", says, value).text(format!("            {}\n\n", bytes_text(bytes)));
+    report.datum("head_bytes", digits_of(bytes));
     match head.map(|head| head.stream) {
         Some(Stream::Log) => report.table("records", records(unit), "No records."),
         Some(_) => report.table("sectors", sectors_table(unit, live), "No sectors."),
@@ -176,11 +182,16 @@ fn records(unit: &Unit<'_>) -> Rows {
     for (number, bytes) in unit.cells().chunks(granule).enumerate().skip(head) {
         let says = match LogPlace::decode(bytes) {
             LogPlace::Erased => break,
-            LogPlace::Broken => "torn or damaged".to_owned(),
-            LogPlace::Record(record) => record.to_string(),
+            LogPlace::Broken => RecordText::of("torn or damaged"),
+            LogPlace::Record(record) => {
+                record.fields().fold(RecordText::of(record.name()), |text, field| match field {
+                    ("address", at) => text.with_text("address", Address(at).to_string(), at),
+                    (name, number) => text.with(name, number),
+                })
+            }
         };
         let address = unit.start().offset((number * granule) as u32);
-        places.add_row([(number - head).to_string(), address.to_string(), bytes_text(bytes), says]);
+        add_record(&mut places, "record", (number - head, address), bytes, &says);
     }
     places
 }
@@ -200,14 +211,20 @@ fn sectors_table(unit: &Unit<'_>, live: &Live) -> Rows {
             (false, true) => "live",
             (false, false) => "obsolete",
         };
-        rows.add_row([
-            unit.address_of(at).to_string(),
+        let (address, fields, tail) = (unit.address_of(at), header.count, header.tail);
+        let bytes = header.bare_granules(&unit.geometry) * unit.geometry.granule_bytes;
+        let cells = [
+            address.to_string(),
             owner_text(&header),
-            header.count.to_string(),
-            (header.bare_granules(&unit.geometry) * unit.geometry.granule_bytes).to_string(),
-            header.tail.to_string(),
+            fields.to_string(),
+            bytes.to_string(),
+            tail.to_string(),
             state.to_owned(),
-        ]);
+        ];
+        let state = Some(state).filter(|state| !state.is_empty());
+        let mut value = json!({ "sector": address.0, "fields": fields, "bytes": bytes, "tail": tail, "state": state });
+        value["holds"] = owner_value(&header);
+        rows.add_row_with(cells, value);
     }
     rows
 }
@@ -221,6 +238,19 @@ fn owner_text(header: &Header) -> String {
         (_, Class::Array) => format!("array #{index}.{generation}"),
         (_, Class::Split) => format!("array #{index}.{generation} in sections"),
         (_, Class::Section) => format!("section, in slot {index}"),
+    }
+}
+
+fn owner_value(header: &Header) -> Value {
+    let Header { index, generation, .. } = header;
+    let reference = format!("#{index}.{generation}");
+    match (header.kind, header.class) {
+        (SectorKind::Node, _) => json!({ "kind": "map node", "index": index, "level": generation }),
+        (_, Class::Object) if *generation == DIRECTORY => json!({ "kind": "roots", "slot": index }),
+        (_, Class::Object) => json!({ "kind": "object", "reference": reference }),
+        (_, Class::Array) => json!({ "kind": "array", "reference": reference }),
+        (_, Class::Split) => json!({ "kind": "split array", "reference": reference }),
+        (_, Class::Section) => json!({ "kind": "section", "slot": index }),
     }
 }
 

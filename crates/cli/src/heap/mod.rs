@@ -20,6 +20,7 @@ mod remap_dump;
 mod unit_detail;
 
 use norn_flash::Nor;
+use norn_heap_image::ErrorDetection;
 
 use crate::error::Error;
 use arguments::CreateArguments;
@@ -29,10 +30,9 @@ use arguments::CreateArguments;
 /// # Errors
 /// When the file exists or cannot be made, or its part is not suitable for a heap.
 pub fn create(arguments: &CreateArguments) -> Result<String, Error> {
-    let (image, format) = (&arguments.image, arguments.format()?);
+    let (image, format) = (&arguments.image, arguments.format(ErrorDetection::Off)?);
     let device = norn_heap_image::create(image, arguments.part.clone(), format, arguments.spares)?;
     let (name, part) = (&device.spec().name, device.part());
     let (bytes, units) = (part.size_bytes(), part.unit_count);
-    let engine = format.engine();
-    Ok(format!("{}: an empty heap on {name}, {bytes} bytes in {units} units, engine {engine}\n", image.display()))
+    Ok(format!("{}: an empty heap on {name}, {bytes} bytes in {units} units, engine {format}\n", image.display()))
 }

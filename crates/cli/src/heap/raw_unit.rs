@@ -37,6 +37,20 @@ pub enum Purpose {
     Torn,
 }
 
+impl Purpose {
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Purpose::NoIdentity => "no identity",
+            Purpose::Free => "free",
+            Purpose::Log(_) => "log",
+            Purpose::Data(_) => "data",
+            Purpose::Scratch => "scratch",
+            Purpose::Torn => "torn",
+        }
+    }
+}
+
 /// A place of a log unit up to the log's end.
 pub struct LogPlace {
     /// Where it is.

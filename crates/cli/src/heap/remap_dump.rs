@@ -1,11 +1,14 @@
 //! The layer below a heap, where there is one: its virtual part as a part of its own, and what its physical units say.
 
+use std::fmt::{self, Display};
 use std::ops::Range;
 
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::{NorSim, PartSpec};
 use norn_heap_image::{HeapFailure, Part, Remapped};
 use norn_nor_remap::format::{HEADER_BYTES, Header, Role, STATE_BYTES, STATE_PLACES, State};
+
+use serde_json::{Value, json};
 
 use crate::report::Report;
 use crate::table::{Side, table};
@@ -63,34 +66,65 @@ pub fn headers(device: &NorSim, numbers: Range<u16>) -> Report {
         let start = device.spec().part.start_of(unit);
         let bytes = device.peek(start, HEADER_BYTES as usize).try_into().expect("as many as were asked for");
         let Some(header) = Header::decode(&bytes) else {
-            units.add_row([number.to_string(), "no header".to_owned(), String::new(), erases.to_string()]);
+            let cells = [number.to_string(), "no header".to_owned(), String::new(), erases.to_string()];
+            units.add_row_with(cells, json!({ "unit": number, "role": "no header", "erases": erases }));
             continue;
         };
-        let role = match header.role {
-            Role::Home(number) => format!("home of virtual unit {number}"),
-            Role::Formatting => "formatting".to_owned(),
+        let (role, role_name, home_of) = match header.role {
+            Role::Home(unit) => (format!("home of virtual unit {unit}"), "home", Some(unit)),
+            Role::Formatting => ("formatting".to_owned(), "formatting", None),
         };
-        let spare = format!("{}: {}", header.spare, states(device, unit).join(", "));
+        let states = states(device, unit);
+        let texts: Vec<String> = states.iter().map(SpareState::to_string).collect();
+        let spare = format!("{}: {}", header.spare, texts.join(", "));
         let (generation, count) = (header.generation.to_string(), header.erase_count.to_string());
-        units.add_row([number.to_string(), role, generation, erases.to_string(), count, spare]);
+        let value = json!({
+            "unit": number,
+            "role": role_name,
+            "home_of": home_of,
+            "generation": header.generation,
+            "erases": erases,
+            "by_header": header.erase_count,
+            "spare": header.spare.0,
+            "spare_states": states.iter().map(SpareState::value).collect::<Vec<_>>(),
+        });
+        units.add_row_with([number.to_string(), role, generation, erases.to_string(), count, spare], value);
     }
     let mut report = Report::default();
     report.table("units", units, "");
     report
 }
 
-/// The states after a unit's header, in words.
-fn states(device: &NorSim, unit: EraseUnit) -> Vec<String> {
+/// What a place after a unit's header says of the spare, and of which unit.
+struct SpareState(&'static str, Option<EraseUnit>);
+
+impl Display for SpareState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpareState(state, Some(unit)) => write!(f, "{unit} {state}"),
+            SpareState(state, None) => f.write_str(state),
+        }
+    }
+}
+
+impl SpareState {
+    fn value(&self) -> Value {
+        json!({ "state": self.0, "unit": self.1.map(|unit| unit.0) })
+    }
+}
+
+/// The states after a unit's header.
+fn states(device: &NorSim, unit: EraseUnit) -> Vec<SpareState> {
     let stride = u32::from(device.spec().part.program_unit_bytes).max(STATE_BYTES as u32);
     let place = |place| device.spec().part.start_of(unit).offset(HEADER_BYTES + (1 + place) * stride);
-    let mut found = vec!["being erased".to_owned()];
+    let mut found = vec![SpareState("being erased", None)];
     for address in (0..STATE_PLACES).map(place) {
         let bytes: [u8; STATE_BYTES] = device.peek(address, STATE_BYTES).try_into().expect("as many as asked for");
         match State::decode(&bytes) {
-            Some(State::Ready(unit, _)) => found.push(format!("{unit} ready")),
-            Some(State::Erasing(unit, _)) => found.push(format!("{unit} being erased")),
+            Some(State::Ready(unit, _)) => found.push(SpareState("ready", Some(unit))),
+            Some(State::Erasing(unit, _)) => found.push(SpareState("being erased", Some(unit))),
             None if bytes == [0xFF; STATE_BYTES] => {}
-            None => found.push("torn".to_owned()),
+            None => found.push(SpareState("torn", None)),
         }
     }
     found

@@ -18,8 +18,8 @@ pub enum ImageCommand {
     Import(ImportArguments),
     /// Write a part's cells to a new file for a chip's programmer: .bin, .hex (Intel HEX) or .uf2.
     ///
-    /// Every cell is written, erased ones too: a programmer erases only what the file has, and what a chip has from
-    /// before would otherwise stay. Of a NAND part there is only a binary file, each page with its out-of-band area.
+    /// Every cell is written, erased ones too: a programmer erases only what the file has, and old data of the chip
+    /// would stay elsewhere. A NAND part is written as a binary file, each page with its out-of-band area.
     Export(ImageExportArguments),
 }
 
@@ -62,7 +62,7 @@ pub struct ImageExportArguments {
 
 fn chip_address(text: &str) -> Result<u32, String> {
     let number = address(text).and_then(|address| u32::try_from(address).ok());
-    number.ok_or_else(|| format!("{text} is no number of 32 bits: write it such as 0x8078000 or 64K"))
+    number.ok_or_else(|| format!("{text} is not a number of 32 bits: write it such as 0x8078000 or 64K"))
 }
 
 /// The kind of part in words.

@@ -5,12 +5,15 @@ pub mod export;
 
 use std::path::Path;
 
-use norn_flash::{Nand, Nor};
-use norn_flash_sim::ImageKind;
+use norn_embedded::PartContent;
+use norn_flash::{Nand, Nor, Recognised, TenantKind};
+use norn_flash_sim::{ImageKind, NorSim};
+use norn_heap_image::{Engine, mount};
+use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::opening::dump::Dump;
-use crate::opening::explanation::{Contents, Opener};
+use crate::opening::explanation::{Contents, Opener, within_text};
+use crate::opening::region::Region;
 use crate::opening::{Opened, Source};
 use crate::report::Report;
 use arguments::kind_text;
@@ -18,32 +21,81 @@ use arguments::kind_text;
 /// Says what a file holds.
 ///
 /// # Errors
-/// When it is neither an image nor a dump of a part that is named or detected.
+/// When it cannot be read, is empty, or is not of the part that is named.
 pub fn show(source: &Source) -> Result<Report, Error> {
-    let opened = source.read()?;
-    let file = match ImageKind::of(&source.image) {
-        Ok(Some(kind)) => kind_text(kind),
-        Ok(None) | Err(_) => dump_text(source),
+    let kind = ImageKind::of(&source.image).ok().flatten();
+    let opened = match source.read() {
+        Err(error) if kind.is_none() && source.part.is_none() && error.is_refusal() => {
+            return show_undetected(source)?.ok_or(error);
+        }
+        opened => opened?,
+    };
+    let (file, form, regions) = match kind {
+        Some(kind) => (kind_text(kind), "simulator", Vec::new()),
+        None => dump_form(source)?,
     };
     let part = part_text(&opened);
     let (name, pieces, piece_bytes) = geometry(&opened);
-    let contents = match opened {
-        Opened::Nor(part) => Contents::of_nor(&part),
-        Opened::Nand(mut part) => Contents::of_nand(&mut part),
+    let (contents, heaps): (Contents, Vec<Option<(Engine, bool)>>) = match opened {
+        Opened::Nor(part) => {
+            let contents = Contents::of_nor(&part);
+            let heaps = contents.ranges().iter().map(|content| heap_on(&part, content)).collect();
+            (contents, heaps)
+        }
+        Opened::Nand(mut part) => (Contents::of_nand(&mut part), Vec::new()),
     };
     let (holds, image) = (contents.explanation(source, Opener::Image), source.image.display());
     let mut report = Report::default();
     report.text(format!("{image}: {file}\npart  {part}\n{holds}\n"));
-    report.datum("file", file).datum("part", name).datum("erase_units", pieces).datum("erase_unit_bytes", piece_bytes);
-    report.datum("holds", holds).datum("contents", contents.values());
+    let mut values = contents.values();
+    for ((heap, value), content) in heaps.into_iter().zip(&mut values).zip(contents.ranges()) {
+        let Some((engine, detects)) = heap else { continue };
+        let of = content.entry.map_or(String::new(), |entry| format!("{}: ", entry.name().escape_ascii()));
+        report.text(format!("{of}engine  {engine}\n{of}error detection  {}\n", if detects { "on" } else { "off" }));
+        value["heap"] = json!({ "engine": engine.to_string(), "error_detection": detects });
+    }
+    report.datum("form", form).datum("regions", regions);
+    report.datum("part", name).datum("erase_units", pieces).datum("erase_unit_bytes", piece_bytes);
+    report.datum("state", contents.state()).datum("contents", values);
     Ok(report)
 }
 
-fn dump_text(source: &Source) -> String {
-    let Ok(dump) = Dump::read(&source.image) else { return "not read again".to_owned() };
-    let regions: Vec<String> =
-        dump.regions().iter().map(|region| format!("{} bytes at {region}", region.len())).collect();
-    format!("{}, {}", dump.form, regions.join(", "))
+/// The engine of a heap in a range of a part, and whether it notices flipped bits; none where no heap mounts.
+fn heap_on(part: &NorSim, content: &PartContent) -> Option<(Engine, bool)> {
+    let is_heap = |found: &Recognised| matches!(found.kind, TenantKind::HEAP | TenantKind::REMAP);
+    content.recognised.as_ref().ok()?.as_ref().filter(|found| is_heap(found))?;
+    let mut part = part.with_units(content.range.clone());
+    let heap = mount(&mut part).ok()?;
+    Some((heap.engine(), heap.error_detection().is_on()))
+}
+
+/// What can be said of a dump of which no part is detected; nothing of a file without bytes.
+fn show_undetected(source: &Source) -> Result<Option<Report>, Error> {
+    let ((file, form, regions), piece) = (dump_form(source)?, source.bytes()?);
+    if piece.bytes.is_empty() {
+        return Ok(None);
+    }
+    let (state, holds) = match within_text(&piece) {
+        Some(within) => ("known", within),
+        None if piece.bytes.iter().all(|&byte| byte == 0xFF) => {
+            ("blank", "it is blank: every byte is erased".to_owned())
+        }
+        None => ("unknown", "it holds no format that norn knows".to_owned()),
+    };
+    let mut report = Report::default();
+    report.text(format!("{}: {file}\npart  not detected: --part NAME says which\n{holds}\n", source.image.display()));
+    report.datum("form", form).datum("regions", regions).datum("part", Value::Null);
+    report.datum("state", state).datum("contents", Vec::<Value>::new());
+    Ok(Some(report))
+}
+
+/// The form of a dump, for people and programs, and where it has bytes.
+fn dump_form(source: &Source) -> Result<(String, &'static str, Vec<Value>), Error> {
+    let dump = source.dump()?;
+    let regions = dump.regions();
+    let texts: Vec<String> = regions.iter().map(|region| format!("{} bytes at {region}", region.len())).collect();
+    let regions = regions.iter().map(|Region { start, end }| json!({ "start": start, "end": end })).collect();
+    Ok((format!("{}, {}", dump.form, texts.join(", ")), dump.form.name(), regions))
 }
 
 /// A part's name, how many erase units or blocks it has, and bytes of one.

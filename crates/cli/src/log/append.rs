@@ -120,7 +120,9 @@ pub fn append(job: &Job) -> Result<Tally, crate::error::Error> {
 
 impl Job {
     fn failure(&self, failure: LogFailure, cuts: u64) -> LogError {
-        let Some((seed, every)) = self.cuts else { return failure.in_image(&self.image) };
+        let Some((seed, every)) = self.cuts.filter(|_| cuts > 0 || !failure.is_refusal()) else {
+            return failure.in_image(&self.image);
+        };
         let (image, file) = (self.image.display(), self.file.display());
         let replay = format!("norn log append {image} {file} --cut-power {seed} --cuts-every {every}");
         LogError::UnderCuts { image: self.image.clone(), failure, cuts, seed, replay }

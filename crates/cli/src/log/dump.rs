@@ -5,8 +5,9 @@
 
 use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, SimError};
-use norn_ordered_index::fat_list::format::{CellState, Identity, Kind, Stamp};
+use norn_ordered_index::fat_list::format::{CellState, Column, Filling, Identity, Kind, Stamp};
 use norn_sensor_log::{Seconds, SensorLog};
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::heap::dump::{Before, Extent};
@@ -14,7 +15,7 @@ use crate::log::failure::LogFailure;
 use crate::log::moment::Timestamp;
 use crate::log::raw_block::{RawBlock, RawCell, Role};
 use crate::opening::Source;
-use crate::report::Report;
+use crate::report::{Report, digits_of, row_value};
 use crate::table::{Rows, Side, table};
 
 const POINTERS: &str = "A pointer 0:3.17 leads on level 0 to turnstile 3, cell 17 of its blocks.\n";
@@ -40,7 +41,7 @@ pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<Report, E
     let mut report = Report::new(10);
     match extent {
         Extent::Units => report.table("units", units(&device), "").text("Live, dead and free are cells.\n"),
-        Extent::Unit(unit) => report_unit(&RawBlock::new(&device, unit), &mut report),
+        Extent::Unit(unit) => report_unit(&device, &RawBlock::new(&device, unit), &mut report),
     };
     Ok(report)
 }
@@ -60,7 +61,10 @@ fn units(device: &NorSim) -> Rows {
         ("To", Side::Left),
     ]);
     for (raw, erases) in RawBlock::all(device).zip(device.erase_counts()) {
-        units.add_row(row(device, &raw, erases));
+        let cells = row(device, &raw, erases);
+        let mut value = row_value(&units, &cells);
+        value["role"] = role_value(device, &raw);
+        units.add_row_with(cells, value);
     }
     units
 }
@@ -68,7 +72,7 @@ fn units(device: &NorSim) -> Rows {
 /// A unit's row; the cells of what it does not have are empty.
 fn row(device: &NorSim, raw: &RawBlock<'_>, erases: u32) -> [String; 11] {
     let mut row = std::array::from_fn(|_| String::new());
-    let by_identity = raw.identity().map_or("none".to_owned(), |identity| identity.erase_count.to_string());
+    let by_identity = raw.identity().map_or(String::new(), |identity| identity.erase_count.to_string());
     (row[0], row[1]) = (raw.unit().0.to_string(), raw.start().to_string());
     (row[2], row[3], row[4]) = (role_text(device, raw), erases.to_string(), by_identity);
     if let (Role::InUse(_) | Role::Filling(_), Some(identity)) = (raw.role(), raw.identity()) {
@@ -106,6 +110,27 @@ fn role_text(device: &NorSim, raw: &RawBlock<'_>) -> String {
     }
 }
 
+/// The same for programs.
+fn role_value(device: &NorSim, raw: &RawBlock<'_>) -> Value {
+    match raw.role() {
+        Role::NoIdentity => json!({ "is": "no identity" }),
+        Role::OtherVersion(version) => json!({ "is": "other version", "version": version }),
+        Role::Void => json!({ "is": "void" }),
+        Role::Spare => json!({ "is": "spare" }),
+        Role::MoveBegun => json!({ "is": "torn" }),
+        Role::Filling(Filling { from, .. }) => json!({ "is": "being filled", "moved_from": from }),
+        Role::InUse(Filling { from, erase_count, .. }) => {
+            let is_filled = from != raw.unit().0;
+            json!({
+                "is": "in use",
+                "moved_from": is_filled.then_some(from),
+                "moved_after_erases": is_filled.then_some(erase_count),
+                "moved_to": successor(device, raw).map(|unit| unit.0),
+            })
+        }
+    }
+}
+
 /// The unit that now holds the cells of `raw`, if its erase was cut.
 fn successor(device: &NorSim, raw: &RawBlock<'_>) -> Option<EraseUnit> {
     let erase_count = raw.identity()?.erase_count;
@@ -116,7 +141,7 @@ fn successor(device: &NorSim, raw: &RawBlock<'_>) -> Option<EraseUnit> {
     RawBlock::all(device).find(|other| other.unit() != raw.unit() && holds(other)).map(|other| other.unit())
 }
 
-fn report_unit<'r>(raw: &RawBlock<'_>, report: &'r mut Report) -> &'r mut Report {
+fn report_unit<'r>(device: &NorSim, raw: &RawBlock<'_>, report: &'r mut Report) -> &'r mut Report {
     let (number, start, size) = (raw.unit().0, raw.start(), raw.size_bytes());
     let identity = raw.identity().map_or("none whole".to_owned(), |identity| identity_text(&identity));
     let role = match raw.role() {
@@ -132,8 +157,9 @@ fn report_unit<'r>(raw: &RawBlock<'_>, report: &'r mut Report) -> &'r mut Report
         }
     };
     report.measure("unit", number.into(), format!(", {size} bytes at {start}"));
-    report.datum("address", start.to_string()).datum("bytes", size);
-    report.value("identity", identity).value("role", role).text("\n");
+    report.datum("address", start.0).datum("bytes", size);
+    report.described("identity", identity, raw.identity().map(|identity| identity_value(&identity)));
+    report.described("role", role, role_value(device, raw)).text("\n");
     if let Some(identity) = raw.identity() {
         let cells = cells(raw, &identity);
         let footnote = if cells.is_empty() { "" } else { POINTERS };
@@ -156,21 +182,42 @@ fn identity_text(identity: &Identity) -> String {
     )
 }
 
+fn identity_value(identity: &Identity) -> Value {
+    let [blocks, levels, slots, keys, pool] = identity.settings;
+    json!({
+        "key_bytes": identity.key_bytes,
+        "value_bytes": identity.value_bytes,
+        "log_bytes": identity.log_bytes,
+        "turnstile_blocks": blocks,
+        "levels": levels,
+        "slots": slots,
+        "keys": keys,
+        "pool_pointers": pool,
+        "units": identity.unit_count,
+        "unit_bytes": identity.unit_size_bytes,
+        "erase_count": identity.erase_count,
+    })
+}
+
 fn cells(raw: &RawBlock<'_>, identity: &Identity) -> Rows {
     let mut cells = table([
         ("Cell", Side::Right),
         ("Address", Side::Right),
         ("State", Side::Left),
         ("Low key", Side::Left),
-        ("Replaces", Side::Right),
-        ("Partner", Side::Right),
+        ("Replaces", Side::Left),
+        ("Partner", Side::Left),
         ("Readings", Side::Right),
         ("Obsolete", Side::Right),
         ("Torn", Side::Right),
         ("Pointers", Side::Left),
     ]);
     for cell in raw.cells() {
-        cells.add_row(cell_row(&cell, identity));
+        let row = cell_row(&cell, identity);
+        let mut value = row_value(&cells, &row);
+        value["state"] = state_value(cell.state);
+        value["pointers"] = cell.pointers.iter().map(pointer_text).collect();
+        cells.add_row_with(row, value);
     }
     cells
 }
@@ -187,32 +234,46 @@ fn cell_row(cell: &RawCell, identity: &Identity) -> [String; 10] {
         row[3] = key_text(&cell.low_key, identity);
         let [counting, obsolete, torn] = cell.slots;
         (row[6], row[7], row[8]) = (counting.to_string(), obsolete.to_string(), torn.to_string());
-        let pointer = |(level, column): &(u8, norn_ordered_index::fat_list::format::Column)| {
-            format!("{level}:{}.{}", column.turnstile, column.index)
-        };
-        row[9] = cell.pointers.iter().map(pointer).collect::<Vec<_>>().join(" ");
+        row[9] = cell.pointers.iter().map(pointer_text).collect::<Vec<_>>().join(" ");
     }
     row
 }
 
+fn pointer_text((level, column): &(u8, Column)) -> String {
+    format!("{level}:{}.{}", column.turnstile, column.index)
+}
+
+/// What a cell is, in a word or two.
+fn state_name(state: CellState) -> &'static str {
+    match state {
+        CellState::Free => "free",
+        CellState::Unsealed => "not sealed",
+        CellState::Dead => "dead",
+        CellState::Malformed => "malformed",
+        CellState::Batch => "batch of changes",
+        CellState::Live(Stamp { kind, .. }) => match kind {
+            Kind::Head => "head",
+            Kind::Object => "object",
+            Kind::Right => "right half",
+            Kind::Merged => "merged",
+        },
+    }
+}
+
 fn state_text(state: CellState) -> String {
-    let Stamp { level, kind, settled, doomed } = match state {
-        CellState::Free => return "free".to_owned(),
-        CellState::Unsealed => return "not sealed".to_owned(),
-        CellState::Dead => return "dead".to_owned(),
-        CellState::Malformed => return "malformed".to_owned(),
-        CellState::Batch => return "batch of changes".to_owned(),
-        CellState::Live(stamp) => stamp,
-    };
-    let kind = match kind {
-        Kind::Head => "head",
-        Kind::Object => "object",
-        Kind::Right => "right half",
-        Kind::Merged => "merged",
-    };
+    let CellState::Live(Stamp { level, settled, doomed, .. }) = state else { return state_name(state).to_owned() };
     let settled = if settled { "" } else { ", not settled" };
     let doomed = if doomed { ", doomed" } else { "" };
-    format!("{kind}, level {level}{settled}{doomed}")
+    format!("{}, level {level}{settled}{doomed}", state_name(state))
+}
+
+fn state_value(state: CellState) -> Value {
+    let mut value = json!({ "is": state_name(state) });
+    if let CellState::Live(Stamp { level, settled, doomed, .. }) = state {
+        value["level"] = level.into();
+        (value["is_settled"], value["is_doomed"]) = (settled.into(), doomed.into());
+    }
+    value
 }
 
 /// A key as the time that it is in a log; in hexadecimal digits in another index.
@@ -221,6 +282,6 @@ fn key_text(key: &[u8], identity: &Identity) -> String {
         Ok(bytes) if identity.value_bytes == 4 && identity.log_bytes == 0 => {
             Timestamp(Seconds::from_be_bytes(bytes)).to_string()
         }
-        _ => key.iter().map(|byte| format!("{byte:02x}")).collect(),
+        _ => digits_of(key),
     }
 }

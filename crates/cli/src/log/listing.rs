@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use norn_flash::Violation;
 use norn_ordered_index::{OrderedIndex, Settings};
 use norn_sensor_log::{Reading, Seconds, Summary};
+use serde_json::json;
 
 use crate::error::Error;
 use crate::log::failure::LogFailure;
@@ -89,13 +90,20 @@ fn report_state(log: &mut Log<'_>, report: &mut Report) -> Result<(), LogFailure
     let cells = stats.live + stats.dead + stats.free;
     let of_all = 100.0 * f64::from(stats.live) / f64::from(cells.max(1));
     report.number("readings", stats.keys);
-    report.value("cells", format!("{} in use ({of_all:.0}%), {} dead, {} free", stats.live, stats.dead, stats.free));
-    report.value(
-        "settings",
-        format!(
-            "turnstiles of {turnstile_blocks} blocks, {levels} levels, objects of {slots} slots and {keys} keys, pools of \
-             {pool} pointers"
-        ),
+    let cells = json!({ "in_use": stats.live, "dead": stats.dead, "free": stats.free });
+    let text = format!("{} in use ({of_all:.0}%), {} dead, {} free", stats.live, stats.dead, stats.free);
+    report.described("cells", text, cells);
+    let text = format!(
+        "turnstiles of {turnstile_blocks} blocks, {levels} levels, objects of {slots} slots and {keys} keys, pools of \
+         {pool} pointers"
     );
+    let settings = json!({
+        "turnstile_blocks": turnstile_blocks,
+        "levels": levels,
+        "slots": slots,
+        "keys": keys,
+        "pool_pointers": pool,
+    });
+    report.described("settings", text, settings);
     Ok(())
 }

@@ -24,17 +24,17 @@ use std::ops::Range;
 use std::path::Path;
 
 use norn_flash::{Collected, Nor, Violation};
-use norn_flash_sim::{NorSim, PartSpec};
+use norn_flash_sim::{NorSim, PartSpec, WearSummary};
 use norn_ordered_index::OrderedIndex;
 use norn_sensor_log::{Reading, Seconds, SensorLog, Summary};
+use serde_json::json;
 
 use crate::log::failure::{LogError, LogFailure};
 use crate::log::milli::Milli;
 use crate::log::moment::{Moment, Timestamp};
 use crate::log::plot::Plot;
 use crate::opening::Source;
-use crate::report::{Form, Report};
-use norn_flash_sim::WearSummary;
+use crate::report::{Form, Report, finding};
 
 /// A log on a simulated part.
 type Log<'a> = SensorLog<&'a mut NorSim>;
@@ -196,11 +196,10 @@ impl Findings {
             report.value("from", oldest).value("to", newest);
         }
         let [live, dead, free] = self.cells;
-        report.value("cells", format!("{live} in use, {dead} dead, {free} free"));
-        report.value("erase counts", self.wear);
-        report.text(format!("violations    {}\n", self.violations.len()));
-        let violations = self.violations.iter().map(|Violation { address, what }| format!("{address}: {what}"));
-        report.list("violations", "violation:", violations);
+        let cells = json!({ "in_use": live, "dead": dead, "free": free });
+        report.described("cells", format!("{live} in use, {dead} dead, {free} free"), cells);
+        report.wear("erase counts", self.wear).line("violations", self.violations.len());
+        report.list("violations", "violation:", self.violations.iter().map(finding));
         report
     }
 }

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use norn_flash::Nand;
 use norn_flash_sim::{NandCounters, NandSim, NandSpec};
-use norn_nand_ftl::{Ftl, FtlConfig, FtlCounters, FtlError, Violation, max_logical_pages};
+use norn_nand_ftl::{Ftl, FtlConfig, FtlCounters, FtlError, Place, Violation, max_logical_pages};
 use norn_nbd::{Address, Listener, Server};
+use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -152,9 +153,20 @@ impl Findings {
         if self.violation.is_none() {
             report.text("sound\n");
         }
-        report.list("violations", "violation:", self.violation.iter().map(Violation::to_string));
+        let finding = |violation: &Violation| (violation.to_string(), place_value(violation));
+        report.list("violations", "violation:", self.violation.iter().map(finding));
         report
     }
+}
+
+/// What programs see of a violation.
+fn place_value(Violation { what, address }: &Violation) -> Value {
+    let (block, page) = match address {
+        Place::Mapped(_, page) | Place::Page(page) => (Some(page.block.0), Some(page.page)),
+        Place::Block(block) => (Some(block.0), None),
+        Place::Chunk(_) | Place::Device => (None, None),
+    };
+    json!({ "what": what, "block": block, "page": page })
 }
 
 /// Mounts the device in a file, which stays as it is, and checks every invariant.

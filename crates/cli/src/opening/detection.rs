@@ -11,7 +11,7 @@
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
 use norn_flash::{Nand, Nor, Recognised, Reprogramming, StatedGeometry, TenantKind};
 use norn_flash_sim::{NandSim, NorSim, PartSpec, catalogue, nand_catalogue};
-use norn_heap_image::{UNITS_MAX, mount};
+use norn_heap_image::{UNITS_MAX, mount, unit_count};
 use norn_nand_ftl::recognition_bytes;
 use norn_sensor_log::SensorLog;
 
@@ -115,11 +115,11 @@ fn mounts(part: &NorSim) -> bool {
 /// When the dump does not start with a unit, or has too many.
 pub fn nor_part(piece: &Piece, spec: &PartSpec) -> Result<NorSim, DumpFailure> {
     let unit_bytes = spec.part.unit_size_bytes;
-    let starts_a_unit = piece.start.is_multiple_of(unit_bytes.into());
-    let count = u16::try_from(piece.bytes.len().div_ceil(unit_bytes as usize)).ok();
-    let Some(count) = count.filter(|&count| starts_a_unit && usize::from(count) <= UNITS_MAX && count > 0) else {
+    if piece.bytes.is_empty() || !piece.start.is_multiple_of(unit_bytes.into()) {
         return Err(DumpFailure::NotUnits { found: piece.region(), part: spec.name.clone(), unit_bytes });
-    };
+    }
+    let count =
+        unit_count(piece.bytes.len().div_ceil(unit_bytes as usize) as u64).map_err(DumpFailure::TooManyUnits)?;
     let part = with_unit_count(piece, spec, count);
     match stated_unit_count(&part) {
         Some(stated) if stated > count => Ok(with_unit_count(piece, spec, stated)),

@@ -109,7 +109,7 @@ impl Dump {
 }
 
 fn hex_pieces(file: &[u8]) -> Result<Vec<Piece>, String> {
-    let text = std::str::from_utf8(file).map_err(|_| "it has bytes that are no text".to_owned())?;
+    let text = std::str::from_utf8(file).map_err(|_| "it has bytes that are not text".to_owned())?;
     let (mut base, mut pieces) = (0, Vec::<Piece>::new());
     let mut is_whole = false;
     for (number, record) in (1..).zip(Reader::new(text)) {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::detection::{nand_contents, nor_contents, store_within};
 use super::dump::Dump;
+use super::piece::Piece;
 use super::region::Region;
 use super::{Opened, Source};
 use crate::error::Error;
@@ -108,12 +109,13 @@ fn of_dump(source: &Source, opener: Opener) -> String {
         };
     }
     let whole = Dump::read(&source.image).ok().and_then(|dump| dump.cut(source.region).ok());
-    match whole.as_ref().and_then(store_within) {
-        Some((recognised, region)) => {
-            format!("a part of it holds {recognised}: --region {region} opens that, if its first unit is in use")
-        }
-        None => NOTHING_OPENS.to_owned(),
-    }
+    whole.as_ref().and_then(within_text).unwrap_or_else(|| NOTHING_OPENS.to_owned())
+}
+
+/// The store that is only in a part of a dump, and how it is opened.
+pub fn within_text(piece: &Piece) -> Option<String> {
+    let (recognised, region) = store_within(piece)?;
+    Some(format!("a part of it holds {recognised}: --region {region} opens that, if its first unit is in use"))
 }
 
 /// What is on the part in a file.
@@ -201,12 +203,26 @@ impl Contents {
         }
     }
 
-    /// What is there, for programs: ranges of units or blocks.
-    pub fn values(&self) -> Vec<Value> {
+    /// Whether anything is there, in a word.
+    pub fn state(&self) -> &'static str {
         match self {
-            Contents::Blank(_) | Contents::Unknown(_) => Vec::new(),
-            Contents::Known(contents, _) => contents.iter().map(value_of).collect(),
+            Contents::Blank(_) => "blank",
+            Contents::Unknown(_) => "unknown",
+            Contents::Known(..) => "known",
         }
+    }
+
+    /// The ranges of units or blocks in which something is recognised, or that a label lists.
+    pub fn ranges(&self) -> &[PartContent] {
+        match self {
+            Contents::Blank(_) | Contents::Unknown(_) => &[],
+            Contents::Known(contents, _) => contents,
+        }
+    }
+
+    /// The same for programs.
+    pub fn values(&self) -> Vec<Value> {
+        self.ranges().iter().map(value_of).collect()
     }
 
     /// What is there, and which command opens it.
@@ -232,9 +248,10 @@ fn value_of(content: &PartContent) -> Value {
         Err(error) => (None, Some(error.to_string())),
     };
     let format = format.map(|Recognised { what, kind, version, known_version, .. }| {
+        let what = what.trim_start_matches("a ").trim_start_matches("an ");
         json!({ "what": what, "kind": kind.to_string(), "version": version, "known_version": known_version })
     });
-    json!({ "start": start, "end": end, "tenant": tenant, "format": format, "failure": failure })
+    json!({ "start": start, "end": end, "tenant": tenant, "format": format, "what": failure })
 }
 
 /// How one of several tenants is opened.

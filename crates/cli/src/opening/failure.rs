@@ -7,7 +7,7 @@ use super::region::Region;
 #[derive(Debug, thiserror::Error)]
 pub enum DumpFailure {
     /// The file's form is broken.
-    #[error("no whole {form}: {why}")]
+    #[error("a damaged {form}: {why}")]
     Broken {
         /// The form that its first bytes are of.
         form: Form,
@@ -15,7 +15,7 @@ pub enum DumpFailure {
         why: String,
     },
     /// The bytes are far apart.
-    #[error("its bytes are at {}: --region START..END says where the store is", list(.0))]
+    #[error("it has bytes at {}, far apart: name the range of the store with --region START..END", list(.0))]
     Apart(Vec<Region>),
     /// The region is not in the dump.
     #[error("{region} is not within {whole}")]
@@ -27,7 +27,7 @@ pub enum DumpFailure {
     },
     /// The bytes are no whole erase units of the part.
     #[error(
-        "{found} are not whole erase units of {part}, of {unit_bytes} bytes: --region START..END says where the store is"
+        "{found} is not a whole number of erase units of {part}, of {unit_bytes} bytes each: name the range of the store with --region START..END"
     )]
     NotUnits {
         /// What was found.
@@ -37,6 +37,9 @@ pub enum DumpFailure {
         /// Bytes of its units.
         unit_bytes: u32,
     },
+    /// The dump has more erase units than a store may have.
+    #[error("it has {0}; name the range of the store with --region START..END")]
+    TooManyUnits(String),
     /// The dump does not have the part's length.
     #[error("{found} bytes, and not the {wanted} of a {part} with its out-of-band areas")]
     Length {
@@ -73,7 +76,7 @@ pub enum DumpFailure {
         bytes: usize,
     },
     /// Which part it is of does not matter to those who look, but is unknown.
-    #[error("it may be of {}: --part NAME says of which", .0.join(", "))]
+    #[error("the dump may be of several parts: {}; name the part with --part NAME", .0.join(", "))]
     Ambiguous(Vec<String>),
 }
 

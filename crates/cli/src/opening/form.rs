@@ -27,6 +27,16 @@ impl Form {
             _ => Form::Binary,
         }
     }
+
+    /// In a word, for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Binary => "binary",
+            Form::Hex => "hex",
+            Form::Uf2 => "uf2",
+            Form::Elf => "elf",
+        }
+    }
 }
 
 impl fmt::Display for Form {

@@ -12,7 +12,7 @@ pub mod dump;
 pub mod explanation;
 pub mod failure;
 mod form;
-mod piece;
+pub mod piece;
 pub mod region;
 pub mod uf2;
 
@@ -155,12 +155,23 @@ impl Source {
         self.read()
     }
 
-    /// The bytes of a dump, cut to the region.
-    fn bytes(&self) -> Result<Piece, Error> {
-        let dump = Dump::read(&self.image).map_err(|error| match error {
+    /// All of a dump, whatever the region is.
+    ///
+    /// # Errors
+    /// When it cannot be read, or its form is broken.
+    pub fn dump(&self) -> Result<Dump, Error> {
+        Dump::read(&self.image).map_err(|error| match error {
             ReadError::Io(source) => Error::Image(ImageError::Io { path: self.image.clone(), source }),
             ReadError::Broken(failure) => self.failed(failure),
-        })?;
+        })
+    }
+
+    /// The bytes of a dump, cut to the region.
+    ///
+    /// # Errors
+    /// As [`dump`](Self::dump); when the region is not in the dump, or bytes are far apart without a region.
+    pub fn bytes(&self) -> Result<Piece, Error> {
+        let dump = self.dump()?;
         let piece = dump.cut(self.region).map_err(|failure| self.failed(failure))?;
         match &self.part {
             Some(Chip::Nor(PartSpec { name, part, .. }))

@@ -49,7 +49,7 @@ impl FromStr for Region {
         match parsed {
             Some((start, end)) if start < end => Ok(Region { start, end }),
             Some(_) => Err(format!("{text} is empty: START has to be less than END")),
-            None => Err(format!("{text} is no region: write START..END, such as 0x8000..0x10000 or 32K..64K")),
+            None => Err(format!("{text} is not a region: write START..END, such as 0x8000..0x10000 or 32K..64K")),
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn is_uf2(file: &[u8]) -> bool {
 /// Names the block that is none.
 pub fn decode(file: &[u8]) -> Result<Vec<Piece>, String> {
     if !file.len().is_multiple_of(BLOCK_BYTES) {
-        return Err(format!("{} bytes are no whole blocks of {BLOCK_BYTES}", file.len()));
+        return Err(format!("{} bytes are not whole blocks of {BLOCK_BYTES}", file.len()));
     }
     let mut pieces: Vec<Piece> = Vec::new();
     for (number, block) in file.chunks_exact(BLOCK_BYTES).enumerate() {

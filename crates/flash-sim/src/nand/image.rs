@@ -107,6 +107,10 @@ impl NandImage {
         if self.is_written() { self.file.save_state(state) } else { Ok(()) }
     }
 
+    pub fn save_reads(&self, state: &State<NandCounters>) -> io::Result<()> {
+        if self.is_written() { self.file.save_reads(state) } else { Ok(()) }
+    }
+
     /// Writes a block's record: with it, what happened to the block counts.
     pub fn save_block(&self, block: u16, cells: &BlockCells) -> io::Result<()> {
         if !self.is_written() {

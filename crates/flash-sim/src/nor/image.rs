@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The file follows every program and erase, so that after the process is killed it holds what the part would; reads
-//! are counted in it with the next of them.
+//! are counted in it with the next of them, and at the end of a process that changed the part.
 
 use std::io;
 use std::ops::Range;
@@ -135,11 +135,11 @@ impl Image {
 
     pub fn save(&self, unit: usize, cells: &Cells, changed: Range<usize>, state: &State<Counters>) -> io::Result<()> {
         self.layout.save_cells(&self.file, unit, cells, changed)?;
-        self.save_state(state)
+        self.file.save_state(state)
     }
 
-    pub fn save_state(&self, state: &State<Counters>) -> io::Result<()> {
-        self.file.save_state(state)
+    pub fn save_reads(&self, state: &State<Counters>) -> io::Result<()> {
+        self.file.save_reads(state)
     }
 
     fn read_cells(&self, unit: usize) -> io::Result<Cells> {

@@ -7,10 +7,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::report::digits_of;
+
 /// All of a heap.
 #[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "an object with classes, objects and roots")]
+#[serde(deny_unknown_fields, expecting = "an object with error_detection, classes, objects and roots")]
 pub struct Document {
+    /// Whether the heap notices flipped bits.
+    #[serde(default)]
+    pub error_detection: bool,
     /// The classes of objects.
     #[serde(default)]
     pub classes: Vec<Class>,
@@ -112,12 +117,7 @@ pub fn bytes_of(digits: &str) -> Result<Vec<u8>, DataError> {
         u8::from_str_radix(text, 16).ok().filter(|_| text.bytes().all(|digit| digit.is_ascii_hexdigit()))
     };
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
-    bytes.ok_or_else(|| DataError::new(format!("{digits:?} are no hexadecimal digits of whole bytes")))
-}
-
-/// Hexadecimal digits of bytes.
-pub fn digits_of(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.ok_or_else(|| DataError::new(format!("{digits:?} is not hexadecimal digits of whole bytes")))
 }
 
 const HEXADECIMAL: &str = "hex:";

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use norn_heap::{Kind, Ref};
-use norn_heap_image::{Content, Contents, mount};
+use norn_heap_image::{Content, Contents, HeapFailure, mount};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::classes::Typed;
-use super::document::{ArrayEntry, DataError, Document, ObjectEntry, digits_of, root_text};
+use super::document::{ArrayEntry, DataError, Document, ObjectEntry, root_text};
 use super::values::Type;
 use crate::error::Error;
 use crate::opening::Source;
+use crate::report::digits_of;
 
 /// The heap in a file as JSON, with the classes of another document, and others for what has none of them.
 ///
@@ -19,14 +20,15 @@ use crate::opening::Source;
 /// When the heap cannot be opened or read, or the other document is none.
 pub fn export(source: &Source, types: Option<&Path>) -> Result<String, Error> {
     let mut device = source.read_nor()?;
-    let read =
-        mount(&mut device).and_then(|mut heap| Contents::read(&mut heap).map_err(|failure| failure.placed(&heap)));
-    let contents = read.map_err(|failure| failure.in_image(&source.image))?;
+    let in_image = |failure: HeapFailure| failure.in_image(&source.image);
+    let mut heap = mount(&mut device).map_err(in_image)?;
+    let contents = Contents::read(&mut heap).map_err(|failure| in_image(failure.placed(&heap)))?;
     let classes = match types {
         Some(file) => typed(file).map_err(|failure| Error::Data { file: file.to_owned(), failure })?,
         None => Vec::new(),
     };
-    let text = serde_json::to_string_pretty(&document_of(&contents, classes));
+    let document = Document { error_detection: heap.error_detection().is_on(), ..document_of(&contents, classes) };
+    let text = serde_json::to_string_pretty(&document);
     Ok(text.map_err(|error| Error::Data { file: source.image.clone(), failure: DataError::new(error) })? + "\n")
 }
 
@@ -46,7 +48,7 @@ fn document_of(contents: &Contents, mut classes: Vec<Typed>) -> Document {
     }
     let root = |(name, reference): (&Vec<u8>, &Ref)| (root_text(name), reference.to_string());
     let classes = classes.into_iter().map(|typed| typed.class).collect();
-    Document { classes, objects, roots: contents.roots.iter().map(root).collect() }
+    Document { classes, objects, roots: contents.roots.iter().map(root).collect(), ..Document::default() }
 }
 
 /// An entry of a document, whose values all have a form in JSON.

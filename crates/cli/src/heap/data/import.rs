@@ -1,11 +1,10 @@
 //! An image of a document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use norn_flash_sim::PartSpec;
 use norn_heap::{Kind, Ref};
-use norn_heap_image::{Content, Contents, Format, create_filled};
+use norn_heap_image::{Content, Contents, ErrorDetection, create_filled};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -14,6 +13,7 @@ use super::document::{ArrayEntry, DataError, Document, ObjectEntry, bytes_of, ro
 use super::references::{assigned, stated};
 use super::values::Type;
 use crate::error::Error;
+use crate::heap::arguments::CreateArguments;
 
 /// An object or array, whose values wait for the references of all.
 struct Entry {
@@ -26,25 +26,31 @@ struct Entry {
 ///
 /// # Errors
 /// When the document is none, the image exists or cannot be made, or the heap does not take what is in it.
-pub fn import(file: &Path, image: &Path, part: PartSpec, format: (Format, Option<u16>)) -> Result<String, Error> {
+pub fn import(file: &Path, create: &CreateArguments) -> Result<String, Error> {
+    let (image, part) = (&create.image, create.part.clone());
     let in_file = |failure: DataError| Error::Data { file: file.to_owned(), failure };
     let document = Document::read(file).map_err(in_file)?;
     let entries = entries_of(&document).map_err(in_file)?;
-    let name = part.name.clone();
-    let contents: Contents =
-        create_filled(image, part, format, |slots| contents_of(&document, entries, slots).map_err(in_file))?;
+    let stated = if document.error_detection { ErrorDetection::On } else { ErrorDetection::Off };
+    let (name, format) = (part.name.clone(), create.format(stated)?);
+    let contents: Contents = create_filled(image, part, (format, create.spares), |slots| {
+        contents_of(&document, entries, slots).map_err(in_file)
+    })?;
     let arrays = contents.objects.values().filter(|content| content.kind == Kind::Array).count();
     let (objects, roots) = (contents.objects.len() - arrays, contents.roots.len());
     Ok(format!(
-        "{}: what {} says, on {name}, engine {}: objects {objects}, arrays {arrays}, roots {roots}\n",
+        "{}: what {} says, on {name}, engine {format}: objects {objects}, arrays {arrays}, roots {roots}\n",
         image.display(),
-        file.display(),
-        format.0.engine()
+        file.display()
     ))
 }
 
 fn entries_of(document: &Document) -> Result<BTreeMap<String, Entry>, DataError> {
     let classes = document.classes.iter().map(Typed::of).collect::<Result<Vec<_>, _>>()?;
+    let mut names = BTreeSet::new();
+    if let Some(class) = document.classes.iter().find(|class| !names.insert(&*class.name)) {
+        return Err(DataError::new(format!("two classes are called {:?}", class.name)));
+    }
     let entry = |(name, value): (&String, &Value)| {
         let entry = if value.get("array").is_some() { array(value) } else { object(value, &classes) };
         entry.map(|entry| (name.clone(), entry)).map_err(|error| error.within(&format!("object {name}")))

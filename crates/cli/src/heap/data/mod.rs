@@ -1,13 +1,6 @@
 //! `norn heap export` and `import`: a heap as a JSON document, and an image made of one.
 //!
-//! ```text
-//! {
-//!   "classes": [ { "name": "account", "header": "61", "fields": [ {"name": "owner", "type": "ref"}, … ] } ],
-//!   "objects": { "#1.1": { "class": "account", "fields": { "owner": "#2.1", "balance": 70 } },
-//!                "rows": { "array": "u16", "elements": [1, 2, 3] } },
-//!   "roots": { "ann": "#1.1" }
-//! }
-//! ```
+//! `docs/format/heap-json.md` has every member of the document.
 //!
 //! A heap has no classes, only fields of some width. A document gives them names and [types](values); `export --types`
 //! takes those of another document. An object is named by its reference, `#SLOT.GENERATION`, which it then gets, or by

@@ -6,7 +6,8 @@
 use norn_heap::Ref;
 use serde_json::{Number, Value};
 
-use super::document::{DataError, bytes_of, digits_of};
+use super::document::{DataError, bytes_of};
+use crate::report::digits_of;
 
 /// The type of a field or element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Type {
         };
         found.ok_or_else(|| {
             DataError::new(format!(
-                "{name:?} is no type: there are u8 to u64, i8 to i64, f32, f64, ref, and textN and bytesN of N bytes"
+                "{name:?} is not a type: the types are u8 to u64, i8 to i64, f32, f64, ref, and textN and bytesN of N bytes"
             ))
         })
     }
@@ -97,7 +98,7 @@ impl Type {
         if let Some(digits) = value.as_str().and_then(|text| text.strip_prefix(HEXADECIMAL)) {
             return self.whole(bytes_of(digits)?);
         }
-        let wrong = || DataError::new(format!("{value} is no {}", self.name()));
+        let wrong = || DataError::new(format!("{value} is not a value of type {}", self.name()));
         match self {
             Type::Unsigned(bytes) => {
                 let number = value.as_u64().filter(|number| bytes == 8 || number >> (8 * u32::from(bytes)) == 0);
@@ -179,13 +180,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         for (name, value, said) in [
-            ("u8", "256", "256 is no u8"),
-            ("u8", "-1", "-1 is no u8"),
-            ("i8", "128", "128 is no i8"),
-            ("u16", "\"x\"", "\"x\" is no u16"),
+            ("u8", "256", "256 is not a value of type u8"),
+            ("u8", "-1", "-1 is not a value of type u8"),
+            ("i8", "128", "128 is not a value of type i8"),
+            ("u16", "\"x\"", "\"x\" is not a value of type u16"),
             ("ref", "\"bob\"", "no object is called \"bob\""),
             ("text2", "\"abc\"", "3 bytes are not the 2 of text2"),
-            ("bytes2", "\"0g\"", "no hexadecimal digits"),
+            ("bytes2", "\"0g\"", "not hexadecimal digits"),
             ("bytes2", "\"00\"", "1 bytes are not the 2 of bytes2"),
         ] {
             let value = serde_json::from_str(value).unwrap();

@@ -21,8 +21,8 @@ impl FromStr for Size {
     fn from_str(text: &str) -> Result<Size, String> {
         let side = |text: &str| text.parse().ok().filter(|side| SIDE.contains(side));
         let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
-        let (width, height) =
-            sides.ok_or_else(|| format!("{text:?} is no size such as 1000x420, with sides of 200 to 10000 pixels"))?;
+        let (width, height) = sides
+            .ok_or_else(|| format!("{text:?} is not a size such as 1000x420, with sides of 200 to 10000 pixels"))?;
         Ok(Size { width, height })
     }
 }
