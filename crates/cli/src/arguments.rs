@@ -138,9 +138,9 @@ pub enum NbdCommand {
     Check(Look),
     /// Serve a block device to NBD clients until SIGTERM or SIGINT.
     ///
-    /// Requests may have any length and alignment. If a request covers only a part of a page, the server reads the page,
-    /// changes it and writes it. It answers flushes and writes with FUA when the image file is on the host's disk. There
-    /// is neither encryption nor authentication, so the server listens on loopback addresses only.
+    /// Requests may have any length and alignment. If a request covers only a part of a page, the server reads the
+    /// page, changes it and writes it. It answers flushes and writes with FUA when the image file is on the host's
+    /// disk. There is neither encryption nor authentication, so the server listens on loopback addresses only.
     ///
     /// It serves up to 64 clients at a time, with at most 33 MiB of memory each; they see each other's writes. When one
     /// more connects, the server closes the connection that has been idle longest, unless a request is under way on it.
@@ -208,8 +208,8 @@ pub enum CodeCommand {
     /// Write a program to the room that does not run, and switch to it.
     ///
     /// Until the switch, boots run the old program. A power cut at any time leaves either the old program or the new
-    /// one. The new program is on trial: if it is not confirmed within --boots boots, the next boot goes back to the old
-    /// program. With --confirmed there is no trial.
+    /// one. The new program is on trial: if it is not confirmed within --boots boots, the next boot goes back to the
+    /// old program. With --confirmed there is no trial.
     Update(UpdateArguments),
     /// Choose the program that runs, as a boot loader does.
     ///
@@ -335,8 +335,8 @@ and the exit code is 1.";
 pub enum LogCommand {
     /// Make an image file of a simulated part with an empty log. An existing file is never overwritten.
     Create(LogCreateArguments),
-    /// Append the readings of a CSV file (a timestamp and a value on each line) or of an Arrow IPC file. Each reading is
-    /// durable when it is appended. If the command was interrupted, append the same file again.
+    /// Append the readings of a CSV file (a timestamp and a value on each line) or of an Arrow IPC file. Each reading
+    /// is durable when it is appended. If the command was interrupted, append the same file again.
     #[command(visible_alias = "import")]
     Append(AppendArguments),
     /// Write the readings of a span of time to a new file: CSV, or Arrow IPC.

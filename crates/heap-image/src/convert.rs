@@ -2,9 +2,9 @@
 //!
 //! 1. Read the old image into memory, so that the file is left as it is. Mount that, audit it, and read everything in
 //!    it.
-//! 2. Format a part in memory for the other engine, with error detection if the old heap has it. Objects keep their references where that engine can give them: they
-//!    hold each other's, and the heap does not know in which fields. What cannot keep its reference is listed, and
-//!    unless the caller agrees, nothing is made.
+//! 2. Format a part in memory for the other engine, with error detection if the old heap has it. Objects keep their
+//!    references where that engine can give them: they hold each other's, and the heap does not know in which fields.
+//!    What cannot keep its reference is listed, and unless the caller agrees, nothing is made.
 //! 3. Create what keeps its reference, then the rest, then roots.
 //! 4. Mount the new part, audit it, and compare everything, object by object.
 //! 5. Save it. The image appears at once, complete.

@@ -32,9 +32,9 @@ pub enum HeapCommand {
     /// Write a heap as JSON: classes, objects, arrays, roots. docs/format/heap-json.md describes the format.
     ///
     /// A heap knows the widths of fields but not their types. Fields are exported as numbers or bytes. With --types, a
-    /// JSON file gives names and types (u8 to u64, i8 to i64, f32, f64, ref, text16, bytes12) to the fields: each of its
-    /// classes is for objects with fields of these widths, and with the class's header if it has one. To make such a
-    /// file, export the heap and edit the classes.
+    /// JSON file gives names and types (u8 to u64, i8 to i64, f32, f64, ref, text16, bytes12) to the fields: each of
+    /// its classes is for objects with fields of these widths, and with the class's header if it has one. To make such
+    /// a file, export the heap and edit the classes.
     Export(HeapExportArguments),
     /// Make an image with a heap from a JSON file, as `norn heap export` writes it.
     ///

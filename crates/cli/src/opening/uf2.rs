@@ -92,7 +92,7 @@ mod tests {
         let mut file = encode(0, &[1; 600], None);
         file[2 * BLOCK_BYTES - 1] ^= 1;
         assert_eq!(decode(&file).unwrap_err(), "block 1 is damaged");
-        assert!(decode(&file[..700]).unwrap_err().contains("no whole blocks"));
+        assert!(decode(&file[..700]).unwrap_err().contains("not whole blocks"));
     }
 
     #[test]
