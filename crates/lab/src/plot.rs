@@ -194,12 +194,11 @@ impl Panel {
             let marks = doublings(all(pick)).unwrap_or_else(|| marks(range.start, range.end));
             range.log_scale().with_key_points(marks)
         };
-        let (powers_x, powers_y) = (powers(x.clone(), |point| point.0), powers(y.clone(), |point| point.1));
         match [x_scale, self.y.scale].map(|scale| scale == Scale::Log) {
             [false, false] => self.draw_on(area, x, y),
-            [false, true] => self.draw_on(area, x, powers_y),
-            [true, false] => self.draw_on(area, powers_x, y),
-            [true, true] => self.draw_on(area, powers_x, powers_y),
+            [false, true] => self.draw_on(area, x, powers(y, |point| point.1)),
+            [true, false] => self.draw_on(area, powers(x, |point| point.0), y),
+            [true, true] => self.draw_on(area, powers(x, |point| point.0), powers(y, |point| point.1)),
         }
     }
 
