@@ -77,8 +77,8 @@ pub struct Row {
 const PAGES: [usize; 6] = [16, 32, 64, 128, 256, 512];
 /// Cache pages of an image, at most.
 const CACHE_PAGES_MAX: usize = u16::MAX as usize;
-/// Frames, and cycles of a hit and of a miss under LRU on Cortex-M0, without those of the device, which a page's bytes do
-/// not change: the higher mean of mad and lout (`tools/lookup-cycles`, docs/results/2026-11-23-lookup-cycles.md).
+/// Frames, and cycles of a hit and of a miss under LRU on Cortex-M0, with pages of any size, without the device's:
+/// the higher mean of mad and lout (`tools/lookup-cycles`, docs/results/2026-11-23-lookup-cycles.md).
 const LOOK_UP_CYCLES: [(usize, f64, f64); 6] = [
     (4, 138.9, 478.2),
     (8, 135.7, 511.2),
