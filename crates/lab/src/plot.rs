@@ -190,15 +190,15 @@ impl Panel {
         let x = groups.map_or_else(|| bounds(all(|point| point.0), self.x.scale, ends), |groups| (0.0, groups as f64));
         let x_scale = if groups.is_some() { Scale::Linear } else { self.x.scale };
         let (x, y) = (x.0..x.1, y.0..y.1);
-        let powers = |range: Range<f64>| {
-            let marks = marks(range.start, range.end);
+        let powers = |range: Range<f64>, pick: fn(&(f64, f64)) -> f64| {
+            let marks = doublings(all(pick)).unwrap_or_else(|| marks(range.start, range.end));
             range.log_scale().with_key_points(marks)
         };
         match [x_scale, self.y.scale].map(|scale| scale == Scale::Log) {
             [false, false] => self.draw_on(area, x, y),
-            [false, true] => self.draw_on(area, x, powers(y)),
-            [true, false] => self.draw_on(area, powers(x), y),
-            [true, true] => self.draw_on(area, powers(x), powers(y)),
+            [false, true] => self.draw_on(area, x, powers(y, |point| point.1)),
+            [true, false] => self.draw_on(area, powers(x, |point| point.0), y),
+            [true, true] => self.draw_on(area, powers(x, |point| point.0), powers(y, |point| point.1)),
         }
     }
 
@@ -209,7 +209,9 @@ impl Panel {
         X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
         Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
-        let (place, beside) = area.split_horizontally(PANEL_PIXELS.0 - LEGEND_PIXELS);
+        let (Chart::Lines(series) | Chart::Bars { series, .. }) = &self.chart;
+        let legend = if series.len() > 1 { LEGEND_PIXELS } else { 0 };
+        let (place, beside) = area.split_horizontally(PANEL_PIXELS.0 - legend);
         let mut builder = ChartBuilder::on(&place);
         builder.margin(10).x_label_area_size(46).y_label_area_size(76);
         builder.caption(&self.title, (FONT, 17));
@@ -223,16 +225,17 @@ impl Panel {
             mesh.disable_x_mesh().x_labels(0);
         }
         mesh.draw().map_err(text)?;
-        match &self.chart {
-            Chart::Lines(series) => {
+        let sign = match &self.chart {
+            Chart::Lines(_) => {
                 draw_lines(&mut chart, series)?;
-                draw_legend(&beside, series, Sign::AsMarked)
+                Sign::AsMarked
             }
-            Chart::Bars { groups, series } => {
+            Chart::Bars { groups, .. } => {
                 draw_bars(&mut chart, &place, groups, series)?;
-                draw_legend(&beside, series, Sign::Bar)
+                Sign::Bar
             }
-        }
+        };
+        if legend > 0 { draw_legend(&beside, series, sign) } else { Ok(()) }
     }
 }
 
@@ -243,7 +246,7 @@ enum Sign {
     Bar,
 }
 
-/// The names of the series, beside the chart, where they hide nothing.
+/// The names of the series, beside the chart, where they hide nothing. One series needs none.
 fn draw_legend<B: DrawingBackend>(area: &DrawingArea<B, Shift>, series: &[Series], sign: Sign) -> Drawn {
     let style = TextStyle::from((FONT, 14)).pos(Pos::new(HPos::Left, VPos::Center));
     for (number, (series, colour)) in series.iter().zip(COLOURS.iter().cycle()).enumerate() {
@@ -266,12 +269,15 @@ where
     X: Ranged<ValueType = f64>,
     Y: Ranged<ValueType = f64>,
 {
-    for (series, colour) in series.iter().zip(COLOURS.iter().cycle()) {
+    let all = series.len();
+    for (number, (series, colour)) in series.iter().zip(COLOURS.iter().cycle()).enumerate() {
         let (points, colour) = (series.points.clone(), *colour);
+        // Where lines coincide, the dots of the first ones are rings about the others.
+        let radius = 2 + all.saturating_sub(number).min(4) as i32;
         match series.mark {
             Mark::Line => {
                 chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2))).map_err(text)?;
-                let dots = points.into_iter().map(|point| Circle::new(point, 3, colour.filled()));
+                let dots = points.into_iter().map(|point| Circle::new(point, radius, colour.filled()));
                 chart.draw_series(dots).map_err(text)?;
             }
             Mark::Crosses => {
@@ -339,6 +345,15 @@ fn with_three_marks(low: f64, high: f64) -> (f64, f64) {
     if marks(low, high).len() >= 3 { (low, high) } else { (low / 2.0, high * 2.0) }
 }
 
+/// What is labelled on an axis whose values are all powers of two, and three or more: the values.
+fn doublings(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let are_doubled = values.len() >= 3 && values.iter().all(|value| *value > 0.0 && value.log2().fract() == 0.0);
+    are_doubled.then_some(values)
+}
+
 /// The values that are labelled on an axis in powers of ten: the powers, with twice and five times each where there are
 /// few, and every multiple where there are very few.
 fn marks(low: f64, high: f64) -> Vec<f64> {
@@ -384,6 +399,9 @@ mod tests {
                 assert!((3..=13).contains(&count) && low < value, "{count} labels from {low} to {high}");
             }
         }
+        assert_eq!(doublings([32.0, 0.5, 16.0, 32.0].into_iter()), Some(vec![0.5, 16.0, 32.0]));
+        assert_eq!(doublings([16.0, 32.0, 100.0].into_iter()), None);
+        assert_eq!(doublings([1.0, 2.0].into_iter()), None, "two labels are too few");
         assert_eq!(bounds([12.0, 1200.0].into_iter(), Scale::Log, Ends::Close), (10.0, 1440.0));
         assert_eq!(bounds([5.0, 15.0].into_iter(), Scale::Log, Ends::Floor), (1.0, 30.0));
         assert_eq!(bounds([3.0].into_iter(), Scale::Linear, Ends::Close), (0.0, 3.0 * 1.08));

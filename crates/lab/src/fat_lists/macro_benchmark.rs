@@ -109,7 +109,7 @@ impl Experiment for MacroBenchmark {
             summary: "Readings of 54 sensors put into an index in the order of their coming, a key that is there being updated; then 1,000 and 10,000 \
                       ranges. By temperature: the ends of a range are two random readings. By time and mote: a random epoch and the up to nine \
                       behind it. Lists with 40 slots and 30 keys.",
-            revision: 1,
+            revision: 2,
         }
     }
 

@@ -48,7 +48,7 @@ impl Experiment for Sizes {
             summary: "The micro-benchmark by the size of the part: consecutive keys inserted, values updated and queried by a Gaussian variable, \
                       keys removed at random; every call durable by itself. Between updates and queries the index is stopped and booted. A \
                       variance of one sixth of the keys is read as a standard deviation of a sixth; the literal one is measured at one size.",
-            revision: 2,
+            revision: 3,
         }
     }
 
@@ -361,7 +361,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>], spread: Spread) -> Table {
 
 fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {
     let found = Found(outcomes);
-    let x = || Axis::linear("megabytes");
+    let x = || Axis::log("megabytes");
     let lines = |value: &dyn Fn(Structure, u16) -> Option<f64>| {
         let line = |structure: Structure| {
             let points =

@@ -137,7 +137,7 @@ const NEAR_PERCENT: f64 = 6.0;
 /// Why levels differ: blocks are erased for pools that are used up, as long as they have few pointers.
 fn moves_by_levels(outcomes: &[Measured], lists: &Lists, phase: Phase) -> String {
     let erases = |list| row(outcomes, list, phase).map(|row| (row.costs.erases * row.costs.calls as f64).round());
-    let moves = along(lists, |list| list.0, erases);
+    let moves = along(lists, |list| list.0, erases).filter(|(values, _)| values.iter().any(|value| value.1 > 0.0));
     moves.map_or_else(String::new, |(_, text)| {
         format!(
             "blocks are moved for pools that are used up, of two pointers a level: erases of the {}s by levels {text}",
@@ -146,9 +146,23 @@ fn moves_by_levels(outcomes: &[Measured], lists: &Lists, phase: Phase) -> String
     })
 }
 
+/// How far searches go: few levels are searched object by object, and each level more has pointers of its own.
+fn pointers_by_levels(outcomes: &[Measured], lists: &Lists) -> String {
+    let of = |list| Some(probe_cells(row(outcomes, list, Phase::Query)?)?[0] / PUBLISHED_QUERIES);
+    along(lists, |list| list.0, of)
+        .map_or_else(String::new, |(_, text)| format!("pointers that a query visits, by levels: {text}"))
+}
+
+/// Causes, without those that there are not.
+fn joined(causes: &[String]) -> String {
+    let there: Vec<&str> = causes.iter().map(String::as_str).filter(|cause| !cause.is_empty()).collect();
+    there.join("; ")
+}
+
 fn claims_about_levels(outcomes: &[Measured]) -> Vec<Comparison> {
     let lists = by_level(outcomes);
     let moves = |phase| moves_by_levels(outcomes, &lists, phase);
+    let pointers = pointers_by_levels(outcomes, &lists);
     let near = |phase: Phase, value: fn(&Row) -> f64| {
         let values = along(&lists, |list| list.0, |list| row(outcomes, list, phase).map(value));
         values.map_or_else(String::new, |(values, _)| above_the_least(&values, NEAR_PERCENT))
@@ -170,7 +184,11 @@ fn claims_about_levels(outcomes: &[Measured]) -> Vec<Comparison> {
             "fewer with more levels",
             find(Phase::Insertion, |row| row.costs.reads, falls),
         )
-        .because(format!("{}; {}", near(Phase::Insertion, |row| row.costs.reads), moves(Phase::Insertion))),
+        .because(joined(&[
+            near(Phase::Insertion, |row| row.costs.reads),
+            pointers.clone(),
+            moves(Phase::Insertion),
+        ])),
         Comparison::claim(
             "Figure 16b: s of the updates",
             "4 and 5 levels are best",
@@ -186,7 +204,7 @@ fn claims_about_levels(outcomes: &[Measured]) -> Vec<Comparison> {
                 |values| values.iter().min_by(|a, b| a.1.total_cmp(&b.1)).is_some_and(|best| best.0 == 4),
             ),
         )
-        .because(near(Phase::Query, |row| row.costs.ms)),
+        .because(joined(&[near(Phase::Query, |row| row.costs.ms), pointers])),
         Comparison::claim(
             "Figure 16d: words written by a deletion",
             "fewer with more levels",
@@ -199,7 +217,7 @@ fn claims_about_levels(outcomes: &[Measured]) -> Vec<Comparison> {
             totals.clone().map(|(values, text)| (two_best(&values) == [4, 5], format!("by levels: {text}"))),
         )
         .because(totals.map_or_else(String::new, |(values, _)| {
-            format!("{}; {}", above_the_least(&values, NEAR_PERCENT), moves(Phase::Deletion))
+            joined(&[above_the_least(&values, NEAR_PERCENT), moves(Phase::Deletion)])
         })),
     ]
 }

@@ -77,7 +77,7 @@ pub struct Row {
 const PAGES: [usize; 6] = [16, 32, 64, 128, 256, 512];
 /// Cache pages of an image, at most.
 const CACHE_PAGES_MAX: usize = u16::MAX as usize;
-/// Frames of a cache of 2 KB, and cycles of a hit and of a miss under LRU on Cortex-M0, without those of the device:
+/// Frames, and cycles of a hit and of a miss under LRU on Cortex-M0, with pages of any size, without the device's:
 /// the higher mean of mad and lout (`tools/lookup-cycles`, docs/results/2026-11-23-lookup-cycles.md).
 const LOOK_UP_CYCLES: [(usize, f64, f64); 6] = [
     (4, 138.9, 478.2),
@@ -535,10 +535,10 @@ fn policies(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Table {
 
 /// MiB/s under LRU when look-ups take time.
 fn with_look_ups(outcome: &Outcome<Parameters, Row>) -> Option<f64> {
-    let Parameters { cache_bytes: 2048, page_bytes, replacement: Replacement::Lru, .. } = outcome.parameters else {
+    let Parameters { cache_bytes, page_bytes, replacement: Replacement::Lru, .. } = outcome.parameters else {
         return None;
     };
-    let (_, hit, miss) = *LOOK_UP_CYCLES.iter().find(|(frames, ..)| *frames == 2048 / page_bytes)?;
+    let (_, hit, miss) = *LOOK_UP_CYCLES.iter().find(|(frames, ..)| *frames == cache_bytes / page_bytes)?;
     let cost = &outcome.row.cost;
     let cycles = (cost.requests - cost.misses) as f64 * hit + cost.misses as f64 * miss;
     let looked_up = Cost { elapsed_ns: cost.elapsed_ns + (cycles * 1e9 / CLOCK_HZ) as u64, ..*cost };
@@ -582,20 +582,25 @@ fn steps(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Table {
 }
 
 fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
-    let line = |label: &str, x: &dyn Fn(&Parameters) -> f64, wanted: &dyn Fn(&Outcome<Parameters, Row>) -> bool| {
-        let mut points: Vec<(f64, f64)> = outcomes
-            .iter()
-            .filter(|outcome| wanted(outcome))
-            .map(|outcome| (x(&outcome.parameters), outcome.row.bandwidth))
-            .collect();
+    type Measured = Outcome<Parameters, Row>;
+    let series = |label: &str,
+                  x: &dyn Fn(&Parameters) -> f64,
+                  wanted: &dyn Fn(&Measured) -> bool,
+                  value: fn(&Measured) -> Option<f64>| {
+        let shown = outcomes.iter().filter(|outcome| wanted(outcome));
+        let mut points: Vec<(f64, f64)> =
+            shown.filter_map(|outcome| Some((x(&outcome.parameters), value(outcome)?))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Series::line(label, points)
     };
+    let line = |label: &str, x: &dyn Fn(&Parameters) -> f64, wanted: &dyn Fn(&Measured) -> bool| {
+        series(label, x, wanted, |outcome| Some(outcome.row.bandwidth))
+    };
     let cache = |parameters: &Parameters| parameters.cache_bytes as f64 / 1024.0;
     let page = |parameters: &Parameters| parameters.page_bytes as f64;
-    let lru = |outcome: &Outcome<Parameters, Row>| outcome.parameters.replacement == Replacement::Lru;
-    let min = |outcome: &Outcome<Parameters, Row>| outcome.parameters.replacement == Replacement::Min;
-    let conventional = |outcome: &Outcome<Parameters, Row>, nand: u16, bus: &str| {
+    let lru = |outcome: &Measured| outcome.parameters.replacement == Replacement::Lru;
+    let min = |outcome: &Measured| outcome.parameters.replacement == Replacement::Min;
+    let conventional = |outcome: &Measured, nand: u16, bus: &str| {
         outcome.parameters.nand_page_bytes == nand
             && outcome.parameters.page_bytes == usize::from(nand)
             && outcome.parameters.bus == bus
@@ -611,15 +616,7 @@ fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
             line("2048, MIN", &cache, &|outcome| conventional(outcome, 2048, bus) && min(outcome)),
         ]),
     };
-    let of_2k =
-        |outcome: &Outcome<Parameters, Row>, nand| is_slow(outcome, nand) && outcome.parameters.cache_bytes == 2048;
-    let looked_up = |nand: u16| {
-        let shown = outcomes.iter().filter(|outcome| of_2k(outcome, nand));
-        let mut points: Vec<(f64, f64)> =
-            shown.filter_map(|outcome| Some((page(&outcome.parameters), with_look_ups(outcome)?))).collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Series::line(format!("{nand}, LRU, with look-ups"), points)
-    };
+    let of_2k = |outcome: &Measured, nand| is_slow(outcome, nand) && outcome.parameters.cache_bytes == 2048;
     let figure5 = Panel {
         title: "Figures 5a, 7: cache of 2 KB".to_owned(),
         x: Axis::log("cache page, bytes"),
@@ -629,23 +626,22 @@ fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
             line("512, MIN", &page, &|outcome| of_2k(outcome, 512) && min(outcome)),
             line("2048, LRU", &page, &|outcome| of_2k(outcome, 2048) && lru(outcome)),
             line("2048, MIN", &page, &|outcome| of_2k(outcome, 2048) && min(outcome)),
-            looked_up(512),
-            looked_up(2048),
+            series("512, LRU, with look-ups", &page, &|outcome| of_2k(outcome, 512), with_look_ups),
+            series("2048, LRU, with look-ups", &page, &|outcome| of_2k(outcome, 2048), with_look_ups),
         ]),
     };
+    let tiny = |outcome: &Measured, nand| is_slow(outcome, nand) && outcome.parameters.page_bytes == 64;
     let figure6 = |nand: u16| Panel {
         title: format!("Figure 6: pages of 64 B, part's of {nand}"),
         x: Axis::log("cache, KB"),
         y: Axis::linear("MiB/s"),
         chart: Chart::Lines(vec![
-            line("64 B, LRU", &cache, &|outcome| {
-                is_slow(outcome, nand) && outcome.parameters.page_bytes == 64 && lru(outcome)
-            }),
-            line("64 B, MIN", &cache, &|outcome| {
-                is_slow(outcome, nand) && outcome.parameters.page_bytes == 64 && min(outcome)
-            }),
+            line("64 B, LRU", &cache, &|outcome| tiny(outcome, nand) && lru(outcome)),
+            line("64 B, MIN", &cache, &|outcome| tiny(outcome, nand) && min(outcome)),
             line("conventional, LRU", &cache, &|outcome| conventional(outcome, nand, SLOW_BUS) && lru(outcome)),
             line("conventional, MIN", &cache, &|outcome| conventional(outcome, nand, SLOW_BUS) && min(outcome)),
+            series("64 B, LRU, with look-ups", &cache, &|outcome| tiny(outcome, nand), with_look_ups),
+            series("conventional, look-ups", &cache, &|outcome| conventional(outcome, nand, SLOW_BUS), with_look_ups),
         ]),
     };
     let figure8 =

@@ -42,6 +42,19 @@ pub enum Collector {
 }
 
 impl Collector {
+    /// Its name in tables and plots.
+    pub fn name(self) -> &'static str {
+        match self {
+            Collector::RealTime => "with deadlines",
+            Collector::RealTimeUnleveled => "with deadlines, no leveler",
+            Collector::CostBenefit => "on demand",
+            Collector::CostBenefitIdle => "on demand and when idle",
+            Collector::CostBenefitLessLeveling => "on demand, less leveling",
+            Collector::Greedy => "greedy",
+            Collector::GreedySeparated => "greedy, copies apart",
+        }
+    }
+
     /// How the device without guarantees chooses; `None` for the one with collectors.
     fn policy(self) -> Option<Policy> {
         match self {

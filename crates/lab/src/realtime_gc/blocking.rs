@@ -7,7 +7,7 @@ use super::bench::{Admission, Collector, Setting, Summary, run};
 use super::paper::PAPER;
 use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
-use crate::plot::{Axis, Chart, Plot, Series};
+use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
 use crate::settings::Settings;
 
@@ -30,6 +30,8 @@ pub struct Row {
 const POINTS: usize = 200;
 /// Programming a page, by Table I.
 const WRITE_US: u64 = OperationTimes::paper().write_us;
+/// Shorter times are shown as this, for a scale in powers of ten.
+const LEAST_SHOWN_MS: f64 = 0.1;
 /// c_T1 + t_e.
 const T1_BOUND_US: f64 = 6230.0 + 1881.0;
 
@@ -204,7 +206,7 @@ fn table(outcomes: &[Outcome<Setting, Row>]) -> Table {
         seen.push(*parameters);
         let summary = &row.summary;
         table.push(vec![
-            format!("{:?}", parameters.collector),
+            parameters.collector.name().to_owned(),
             format!("{}%", parameters.use_percent),
             format!("{}%", parameters.cold_percent),
             if parameters.download_us == NO_PAUSE { "no pause" } else { "every 8 ms" }.to_owned(),
@@ -221,26 +223,33 @@ fn table(outcomes: &[Outcome<Setting, Row>]) -> Table {
     table
 }
 
+/// A panel for each run on demand: their peaks hide each other in one.
 fn plot(outcomes: &[Outcome<Setting, Row>]) -> Plot {
-    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    let mut runs: Vec<(Setting, Vec<(f64, f64)>)> = Vec::new();
     for Outcome { parameters, row } in outcomes {
         if matches!(parameters.collector, Collector::RealTime | Collector::RealTimeUnleveled) {
             continue;
         }
-        let kind = match parameters.collector {
-            Collector::CostBenefitIdle => ", in idle time, too",
-            Collector::CostBenefitLessLeveling => ", less leveling",
-            _ if parameters.download_us == NO_PAUSE => ", no pause",
-            _ => "",
-        };
-        let name = format!("{}% use, {}% cold{kind}", parameters.use_percent, parameters.cold_percent);
-        if series.last().is_none_or(|(last, _)| *last != name) {
-            series.push((name, Vec::new()));
+        let point = (row.collection as f64 / 1000.0, row.blocking_ms.max(LEAST_SHOWN_MS));
+        match runs.iter_mut().find(|(setting, _)| setting == parameters) {
+            Some((_, points)) => points.push(point),
+            None => runs.push((*parameters, vec![point])),
         }
-        let points = &mut series.last_mut().expect("just pushed").1;
-        points.push((row.collection as f64 / 1000.0, row.blocking_ms.max(0.1)));
     }
-    let lines = series.into_iter().map(|(name, points)| Series::line(name, points)).collect();
-    let (x, y) = (Axis::linear("collections, thousands"), Axis::log("longest blocking, ms"));
-    Plot::single("realtime-gc-figure7", "Figure 7: blocking by collections on demand", x, y, Chart::Lines(lines))
+    let panel = |(setting, points): (Setting, Vec<(f64, f64)>)| {
+        let name = setting.collector.name();
+        let pause = if setting.download_us == NO_PAUSE { "no pause" } else { "a page every 8 ms" };
+        Panel {
+            title: format!("{name}: {}% use, {}% cold, {pause}", setting.use_percent, setting.cold_percent),
+            x: Axis::linear("collections, thousands"),
+            y: Axis::log("longest blocking, ms"),
+            chart: Chart::Lines(vec![Series::line(name, points)]),
+        }
+    };
+    Plot {
+        name: "realtime-gc-figure7".to_owned(),
+        title: "Figure 7: blocking by collections on demand".to_owned(),
+        panels: runs.into_iter().map(panel).collect(),
+        columns: 2,
+    }
 }

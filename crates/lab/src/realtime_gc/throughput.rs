@@ -27,7 +27,7 @@ impl Experiment for Throughput {
             paper: PAPER,
             reproduces: "Figure 11",
             summary: "KB a second that T1, T2 and a downloader without pause write together, by use of the device and access pattern; under the trace, \
-                      97% of the logical pages are cold. Skewed: nine of ten accesses go to a tenth of the pages, which lie apart. Greedy is a page-mapped device without guarantees, checkpoint or wear leveler. GreedySeparated copies \
+                      97% of the logical pages are cold. Skewed: nine of ten accesses go to a tenth of the pages, which lie apart. Greedy is a page-mapped device without guarantees, checkpoint or wear leveler; with its copies apart, these go \
                       to blocks of their own, as the device with deadlines does.",
             revision: 2,
         }
@@ -208,7 +208,7 @@ fn table(outcomes: &[Outcome<Setting, Summary>]) -> Table {
         table.push(vec![
             format!("{:?}", parameters.pattern),
             format!("{}%", parameters.use_percent),
-            format!("{:?}", parameters.collector),
+            parameters.collector.name().to_owned(),
             row.alpha_used.to_string(),
             if row.kb_per_s > 0.0 { figure(row.kb_per_s) } else { "not admitted".to_owned() },
             (row.t1_pages + row.t2_pages).to_string(),
@@ -236,8 +236,8 @@ fn plot(outcomes: &[Outcome<Setting, Summary>]) -> Plot {
             Series::line(format!("{pattern:?}"), points)
         };
         Panel {
-            title: format!("{collector:?}"),
-            x: Axis::linear("use, %"),
+            title: collector.name().to_owned(),
+            x: Axis::close("use, %"),
             y: Axis::linear("KB/s"),
             chart: Chart::Lines(PATTERNS.into_iter().map(line).collect()),
         }
@@ -246,6 +246,6 @@ fn plot(outcomes: &[Outcome<Setting, Summary>]) -> Plot {
         name: "realtime-gc-figure11".to_owned(),
         title: "Figure 11: write throughput".to_owned(),
         panels: COLLECTORS.into_iter().map(panel).collect(),
-        columns: 3,
+        columns: 2,
     }
 }

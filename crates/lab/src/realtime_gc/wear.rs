@@ -273,7 +273,7 @@ fn texts(rows: &[(u32, &Row)], of: impl Fn(&Row) -> String) -> String {
 fn name(setting: &Setting) -> String {
     let speed = if setting.download_us == 1 { "" } else { ", a page every 8 ms" };
     let cold = if setting.cold_percent == 97.0 { String::new() } else { format!(", {}% cold", setting.cold_percent) };
-    format!("{:?} {}%{cold}{speed}", setting.collector, setting.use_percent)
+    format!("{}, {}%{cold}{speed}", setting.collector.name(), setting.use_percent)
 }
 
 /// How long a run is compared with the others.
@@ -329,7 +329,9 @@ fn plot(outcomes: &[Outcome<Setting, Row>]) -> Plot {
         });
         let line =
             |(setting, rows): (Setting, Vec<&Row>)| Series::line(name(&setting), rows.into_iter().map(point).collect());
-        Chart::Lines(chosen.map(line).collect())
+        let mut lines: Vec<Series> = chosen.map(line).collect();
+        lines.sort_by(|one, other| one.label.cmp(&other.label));
+        Chart::Lines(lines)
     };
     let panel = |title: &str, x: &str, y: &str, chart| Panel {
         title: title.to_owned(),

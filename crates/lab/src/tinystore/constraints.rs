@@ -210,11 +210,11 @@ fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
         bytes.sort_unstable();
         bytes
     };
-    let panel = |title: &str, pairs: Vec<(u32, u32)>, x_of: fn((u32, u32)) -> u32, x: &str| {
+    let panel = |title: &str, pairs: Vec<(u32, u32)>, x_of: fn((u32, u32)) -> f64, x: &str| {
         let series = WORKLOADS.into_iter().flat_map(|workload| FULLNESS.map(|fullness| (workload, fullness))).map(
             |(workload, fullness)| {
                 let point = |&pair: &(u32, u32)| {
-                    Some((f64::from(x_of(pair)), row(outcomes, pair, workload, fullness)?.erased_bytes_a_byte?))
+                    Some((x_of(pair), row(outcomes, pair, workload, fullness)?.erased_bytes_a_byte?))
                 };
                 Series::line(format!("{}, {fullness}% full", workload.name()), pairs.iter().filter_map(point).collect())
             },
@@ -232,8 +232,8 @@ fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
         name: "tinystore-constraints".to_owned(),
         title: "Erase units and objects of other sizes".to_owned(),
         panels: vec![
-            panel("objects of 100 bytes", units, |pair| pair.0, "bytes an erase unit"),
-            panel("units of 8 KB", objects, |pair| pair.1, "bytes an object"),
+            panel("objects of 100 bytes", units, |pair| f64::from(pair.0) / 1024.0, "KB an erase unit"),
+            panel("units of 8 KB", objects, |pair| f64::from(pair.1), "bytes an object"),
         ],
         columns: 2,
     }
