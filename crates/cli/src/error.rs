@@ -9,6 +9,7 @@ use norn_heap_image::convert::ConversionError;
 use norn_heap_image::{Engine, FillError, HeapImageError};
 
 use crate::code::failure::CodeFailure;
+use crate::explore::ExploreError;
 use crate::heap::data::document::DataError;
 use crate::log::failure::LogError;
 use crate::nbd::failure::NbdFailure;
@@ -37,6 +38,9 @@ pub enum Error {
     /// A sensor log failed.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// There is no page or picture of an image.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
     /// The image file could not be made or opened.
     #[error(transparent)]
     Image(#[from] ImageError),
