@@ -11,6 +11,7 @@ use norn_nbd::Address;
 
 use crate::card::arguments::CardCommand;
 use crate::dump_arguments::DumpArguments;
+use crate::explore::ExploreArguments;
 use crate::heap::arguments::HeapCommand;
 use crate::image::arguments::ImageCommand;
 use crate::log::Span;
@@ -32,6 +33,7 @@ Examples:
   norn heap dump heap.img --unit 3                           show erase unit 3 in full
   norn heap check dump.hex --region 0x8078000..0x8080000     a chip's dump: binary, Intel HEX, UF2 or ELF
   norn image export heap.img heap.hex --base 0x8078000       a file for a chip's programmer
+  norn explore heap.img                                      a page that shows what is on the chip
   norn nbd create disk.img                                   a block device on a simulated NAND part
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn code install part.img app.bin --program-version 1.0.0
@@ -84,6 +86,11 @@ pub enum Command {
     /// Identify a file, make an image from a chip's dump, and write a file for a chip's programmer.
     #[command(subcommand)]
     Image(ImageCommand),
+    /// Write a page that shows what is on a chip, plays a workload on it, and cuts its power.
+    ///
+    /// The page needs no network and nothing beside it. It shows erase units and what is in them, down to the line of
+    /// the format for each byte, and objects with their fields. It opens other images, too.
+    Explore(ExploreArguments),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts(FormArgument),
     /// Print the script that completes commands and options in a shell.
@@ -103,12 +110,12 @@ pub enum Command {
 impl Command {
     /// Whether it goes on until a signal, and says so itself.
     pub fn goes_on(&self) -> bool {
-        matches!(
-            self,
-            Command::Nbd(NbdCommand::Serve(_))
-                | Command::Card(CardCommand::Serve(_))
-                | Command::Log(LogCommand::Append(AppendArguments { follow: true, .. }))
-        )
+        match self {
+            Command::Nbd(NbdCommand::Serve(_)) | Command::Card(CardCommand::Serve(_)) => true,
+            Command::Log(LogCommand::Append(AppendArguments { follow, .. })) => *follow,
+            Command::Explore(arguments) => arguments.goes_on(),
+            _ => false,
+        }
     }
 
     /// What it opens, and as what; of a command that makes an image, nothing.
@@ -120,6 +127,7 @@ impl Command {
             Command::Code(command) => (command.source()?, Opener::Code),
             Command::Image(command) => (command.source(), Opener::Image),
             Command::Card(command) => (Source::of(command.card()), Opener::Card),
+            Command::Explore(arguments) => (arguments.source.clone(), Opener::Image),
             Command::Parts(_) | Command::Completions { .. } | Command::Manual { .. } => return None,
         };
         Some((source, opener))

@@ -10,6 +10,7 @@ use norn_heap_image::convert::ConversionError;
 use norn_heap_image::{Engine, FillError, HeapFailure, HeapImageError};
 
 use crate::code::failure::CodeFailure;
+use crate::explore::ExploreError;
 use crate::heap::data::document::DataError;
 use crate::log::failure::{LogError, LogFailure};
 use crate::nbd::failure::NbdFailure;
@@ -38,6 +39,9 @@ pub enum Error {
     /// A sensor log failed.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// There is no page or picture of an image.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
     /// The image file could not be made or opened.
     #[error(transparent)]
     Image(#[from] ImageError),

@@ -11,6 +11,7 @@ mod code;
 mod documented;
 mod dump_arguments;
 mod error;
+mod explore;
 mod heap;
 mod image;
 mod log;
@@ -111,6 +112,10 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Log(command) => keep_log(command),
         Command::Card(command) => cards(&command),
         Command::Image(command) => images(&command),
+        Command::Explore(arguments) => say(&explore::run(&arguments, |text| {
+            // Whoever reads our output may have gone; the page is served on.
+            let _ = say(&text);
+        })?),
         Command::Parts(form) => print(&parts::catalogue_report().shown(form.form()), Verdict::Sound),
         Command::Completions { shell } => print(&manual::completions(shell), Verdict::Sound),
         Command::Manual { directory } => say(&manual::write(&directory)?),

@@ -16,6 +16,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{process, thread};
 
@@ -119,13 +120,23 @@ pub(crate) enum Access {
     Read,
 }
 
-/// An open image file, locked against other processes.
+/// An open image file, locked against other processes; or the bytes of one.
 #[derive(Debug)]
 pub(crate) struct ImageFile {
-    file: File,
+    contents: Contents,
     hidden: Option<Hidden>,
     is_changed: AtomicBool,
 }
+
+/// Where the bytes of an image are.
+#[derive(Debug)]
+enum Contents {
+    File(File),
+    Memory(Mutex<Vec<u8>>),
+}
+
+/// What errors call an image that is in no file.
+const NO_FILE: &str = "the image";
 
 /// A file that is being made: the name that it has meanwhile, which goes with this value, and the one that it gets.
 #[derive(Debug)]
@@ -159,17 +170,37 @@ impl ImageFile {
         let _ = fs::remove_file(&temporary);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary).map_err(io_error)?;
         let hidden = Some(Hidden { temporary, path: path.to_owned() });
-        let image = ImageFile { file, hidden, is_changed: AtomicBool::new(true) };
-        lock(&image.file, path, File::try_lock)?;
-        image.file.set_len(file_bytes).and_then(|()| fill(&image)).map_err(io_error)?;
+        lock(&file, path, File::try_lock)?;
+        file.set_len(file_bytes).map_err(io_error)?;
+        let image = ImageFile { contents: Contents::File(file), hidden, is_changed: AtomicBool::new(true) };
+        fill(&image).map_err(io_error)?;
         image.write_at(0, &kind.encode(name, geometry)).map_err(io_error)?;
         Ok(image)
+    }
+
+    /// The bytes that such a file would have.
+    pub fn bytes_of(
+        (kind, name, geometry): (&Kind, &str, &[u32]),
+        file_bytes: u64,
+        fill: impl FnOnce(&ImageFile) -> io::Result<()>,
+    ) -> io::Result<Vec<u8>> {
+        let memory = Contents::Memory(Mutex::new(vec![0; file_bytes as usize]));
+        let image = ImageFile::opened(memory);
+        fill(&image)?;
+        image.write_at(0, &kind.encode(name, geometry))?;
+        match image.contents {
+            Contents::Memory(bytes) => Ok(bytes.into_inner().unwrap_or_else(PoisonError::into_inner)),
+            Contents::File(_) => Err(ErrorKind::Unsupported.into()),
+        }
     }
 
     /// Gives a file its name that was begun, once all of it is on the host's disk.
     pub fn publish(&mut self) -> Result<(), ImageError> {
         let Some(Hidden { temporary, path }) = &self.hidden else { return Ok(()) };
-        let published = self.file.sync_all().and_then(|()| publish(temporary, path));
+        let published = match &self.contents {
+            Contents::File(file) => file.sync_all().and_then(|()| publish(temporary, path)),
+            Contents::Memory(_) => Ok(()),
+        };
         published.map_err(|source| creation_error(path, source))?;
         self.hidden = None;
         Ok(())
@@ -185,11 +216,25 @@ impl ImageFile {
             Access::Read => lock(&file, path, File::try_lock_shared)?,
         }
         let file_bytes = file.metadata().map_err(io_error)?.len();
-        let image = ImageFile { file, hidden: None, is_changed: AtomicBool::new(false) };
+        ImageFile::opened(Contents::File(file)).with_header(path, kind, file_bytes)
+    }
+
+    /// The bytes of a file of a kind, and its header.
+    pub fn of_bytes(bytes: Vec<u8>, kind: &Kind) -> Result<(ImageFile, Header), ImageError> {
+        let file_bytes = bytes.len() as u64;
+        let contents = Contents::Memory(Mutex::new(bytes));
+        ImageFile::opened(contents).with_header(Path::new(NO_FILE), kind, file_bytes)
+    }
+
+    fn opened(contents: Contents) -> ImageFile {
+        ImageFile { contents, hidden: None, is_changed: AtomicBool::new(false) }
+    }
+
+    fn with_header(self, path: &Path, kind: &Kind, file_bytes: u64) -> Result<(ImageFile, Header), ImageError> {
         let mut bytes = vec![0; HEADER_BYTES.min(file_bytes as usize)];
-        image.read_at(0, &mut bytes).map_err(io_error)?;
+        self.read_at(0, &mut bytes).map_err(|source| ImageError::Io { path: path.to_owned(), source })?;
         let (name, geometry) = kind.decode(&bytes, path)?;
-        Ok((image, Header { path: path.to_owned(), name, geometry, file_bytes, bytes }))
+        Ok((self, Header { path: path.to_owned(), name, geometry, file_bytes, bytes }))
     }
 
     pub fn save_state<Counts: Stored>(&self, state: &State<Counts>) -> io::Result<()> {
@@ -206,21 +251,47 @@ impl ImageFile {
 
     /// Brings everything written so far to the host's disk.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        match &self.contents {
+            Contents::File(file) => file.sync_data(),
+            Contents::Memory(_) => Ok(()),
+        }
     }
 
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.is_changed.store(true, Ordering::Relaxed);
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(at))?;
-        file.write_all(bytes)
+        match &self.contents {
+            Contents::File(file) => {
+                let mut file = file;
+                file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes))
+            }
+            Contents::Memory(memory) => {
+                let mut memory = locked(memory);
+                let place = memory.get_mut(at as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
+                place.ok_or(ErrorKind::WriteZero)?.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
     }
 
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(buffer)
+        match &self.contents {
+            Contents::File(file) => {
+                let mut file = file;
+                file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(buffer))
+            }
+            Contents::Memory(memory) => {
+                let memory = locked(memory);
+                let bytes = memory.get(at as usize..).and_then(|rest| rest.get(..buffer.len()));
+                buffer.copy_from_slice(bytes.ok_or(ErrorKind::UnexpectedEof)?);
+                Ok(())
+            }
+        }
     }
+}
+
+/// Nobody panics while holding the bytes.
+fn locked(memory: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the header of a file says.

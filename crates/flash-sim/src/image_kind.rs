@@ -24,7 +24,8 @@ impl ImageKind {
         }
     }
 
-    pub(crate) fn of_header(header: &[u8]) -> Option<ImageKind> {
+    /// The kind of part that the bytes of a file are an image of, by the first of them.
+    pub fn of_header(header: &[u8]) -> Option<ImageKind> {
         ImageKind::ALL.into_iter().find(|kind| header.starts_with(kind.magic()))
     }
 

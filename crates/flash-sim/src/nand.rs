@@ -31,7 +31,7 @@ use crate::tear::Tear;
 use cells::{BlockCells, PageCells, Place};
 pub use counters::NandCounters;
 pub use error::NandSimError;
-use image::NandImage;
+use image::{NandImage, Opened};
 pub use noise::Noise;
 
 /// The page in the register, and where its position is.
@@ -156,13 +156,16 @@ impl NandSim {
     }
 
     fn opened(path: &Path, access: Access) -> Result<Self, ImageError> {
-        let opened = NandImage::open(path, access)?;
+        Ok(Self::of(NandImage::open(path, access)?))
+    }
+
+    fn of(opened: Opened) -> Self {
         let mut sim = Self::new(opened.spec);
         sim.blocks = opened.blocks.into_iter().map(Arc::new).collect();
         sim.instrument = Instrument::new(opened.state);
         sim.random = fastrand::Rng::with_seed(opened.state.operations);
         sim.image = Some(opened.image);
-        Ok(sim)
+        sim
     }
 
     /// Brings what is in the image file to the host's disk. Without a file, there is nothing to do.

@@ -26,7 +26,7 @@ use crate::spec::{OperationTime, PartSpec};
 use crate::tear::Tear;
 use crate::words::{is_word, words_of};
 use cells::{Cells, budgets};
-use image::Image;
+use image::{Image, Opened};
 
 /// Bits of a unit that have not settled: those that a cut changed, and that are as they were when the power has come on
 /// so often.
@@ -128,14 +128,26 @@ impl NorSim {
         Self::opened(path, Access::Read)
     }
 
+    /// The part of which an image file has these bytes, in memory.
+    ///
+    /// # Errors
+    /// Names what is wrong with the bytes.
+    pub fn from_image_bytes(bytes: Vec<u8>) -> Result<Self, ImageError> {
+        Ok(Self::of(Image::of_bytes(bytes)?).0)
+    }
+
     fn opened(path: &Path, access: Access) -> Result<Self, ImageError> {
-        let opened = Image::open(path, access)?;
+        let (mut sim, image) = Self::of(Image::open(path, access)?);
+        sim.image = (access == Access::ReadWrite).then_some(image);
+        Ok(sim)
+    }
+
+    fn of(opened: Opened) -> (Self, Image) {
         let mut sim = Self::new(opened.spec);
         sim.units = opened.units;
         sim.instrument = Instrument::new(opened.state);
         sim.random = fastrand::Rng::with_seed(opened.state.operations);
-        sim.image = (access == Access::ReadWrite).then_some(opened.image);
-        Ok(sim)
+        (sim, opened.image)
     }
 
     /// Writes the part as it is to a new image file, which appears when it is complete. The file does not follow it.
@@ -144,6 +156,14 @@ impl NorSim {
     /// If the file exists or cannot be made.
     pub fn save_image(&self, path: &Path) -> Result<(), ImageError> {
         Image::begin(path, &self.spec, &self.instrument.state(), &self.units)?.publish()
+    }
+
+    /// The bytes of the image file that [`save_image`](Self::save_image) would write.
+    ///
+    /// # Panics
+    /// Never: memory takes every byte.
+    pub fn image_bytes(&self) -> Vec<u8> {
+        Image::bytes_of(&self.spec, &self.instrument.state(), &self.units).expect("memory takes every byte")
     }
 
     /// What the part is.

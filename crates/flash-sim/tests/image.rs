@@ -121,3 +121,20 @@ fn an_image_that_is_read_stays_as_it_is() {
     drop((first, second));
     assert!(fs::read(&path).unwrap() == before);
 }
+
+#[test]
+fn the_bytes_of_an_image_are_those_of_its_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut part = NorSim::new(catalogue::stm32l4());
+    part.program(Address(4096), &[1; 8]).unwrap();
+    part.cut_power_after(0, Tear::Unstable(3));
+    part.erase(EraseUnit(2)).unwrap_err();
+    part.save_image(&directory.path().join("saved.img")).unwrap();
+    let bytes = part.image_bytes();
+    assert_eq!(bytes, std::fs::read(directory.path().join("saved.img")).unwrap());
+    let again = NorSim::from_image_bytes(bytes.clone()).unwrap();
+    assert_eq!((again.image_bytes(), again.operations()), (bytes.clone(), 2));
+    let why = NorSim::from_image_bytes(bytes[..bytes.len() - 1].to_vec()).unwrap_err().to_string();
+    assert!(why.starts_with("the image: "), "{why}");
+    assert!(NorSim::from_image_bytes(Vec::new()).is_err());
+}

@@ -186,3 +186,20 @@ fn an_image_that_is_read_stays_as_it_is_and_is_saved_as_it_is() {
     let copied = NandSim::open_image(&copy).unwrap();
     assert_eq!(everything(&copied), everything_read);
 }
+
+#[test]
+fn the_bytes_of_an_image_are_a_part_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    let mut sim = NandSim::create_image(&path, nand_catalogue::test_part(6, 4, 64)).unwrap();
+    program(&mut sim, Block(1).page(0), 0x5A).unwrap();
+    sim.cut_power_after(0, Tear::Subset(3));
+    sim.erase(Block(2)).unwrap_err();
+    drop(sim);
+    let bytes = fs::read(&path).unwrap();
+    let mut again = NandSim::from_image_bytes(bytes.clone()).unwrap();
+    assert_eq!(everything(&again), everything(&NandSim::read_image(&path).unwrap()));
+    program(&mut again, Block(1).page(1), 0x33).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), bytes, "the file is left as it is");
+    assert!(NandSim::from_image_bytes(bytes[..bytes.len() - 1].to_vec()).is_err());
+}

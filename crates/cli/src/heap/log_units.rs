@@ -7,8 +7,8 @@ use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::NorSim;
 use norn_heap::StoreError;
 use norn_heap_image::{LogStructuredHeap, PartError};
-use norn_log_heap::format::{Class, DIRECTORY, Geometry, Granule, HEADER_BYTES, Header, SectorKind, Stream, UnitHead};
-use norn_log_heap::inspection::{LogPlace, decode_header, decode_unit_head};
+use norn_log_heap::format::{Class, DIRECTORY, Geometry, Granule, Header, SectorKind, Stream, UnitHead};
+use norn_log_heap::inspection::{LogPlace, decode_unit_head, sectors};
 use serde_json::{Value, json};
 
 use crate::heap::entry_text::{RecordText, add_record, bytes_text};
@@ -116,25 +116,16 @@ fn units_table(units: &[Unit<'_>], live: &Live) -> Rows {
         (row[0], row[1], row[4]) = (unit.unit.0.to_string(), unit.start().to_string(), erases.to_string());
         row[2] = "no head".to_owned();
         if let Some(head) = unit.head() {
-            row[2] = role_name(head.stream).to_owned();
+            row[2] = head.stream.to_string();
             (row[3], row[5]) = (head.sequence.to_string(), head.erases.to_string());
             if head.stream != Stream::Log {
-                row[6] = sectors(&unit.cells(), unit.unit, &unit.geometry).len().to_string();
+                row[6] = sectors(&unit.cells(), unit.unit, &unit.geometry).count().to_string();
                 row[7] = live.bytes.get(number).map_or(String::new(), u32::to_string);
             }
         }
         rows.add_row(row);
     }
     rows
-}
-
-fn role_name(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Updated => "updated",
-        Stream::Moved => "moved",
-        Stream::Map => "map",
-        Stream::Log => "log",
-    }
 }
 
 /// The records of the log that was begun last. Whether it is complete, its `End` says.
@@ -155,7 +146,7 @@ fn report_unit(unit: &Unit<'_>, live: &Live, report: &mut Report) {
     let (size, start, granule) = (cells.len(), unit.start(), unit.geometry.granule_bytes);
     let head = unit.head();
     let says = head.map_or("none whole".to_owned(), |head| {
-        let role = role_name(head.stream);
+        let role = head.stream;
         format!("{role}, sequence number {}, erase count {}", head.sequence, head.erases)
     });
     let value = head.map(|head| {
@@ -215,7 +206,7 @@ fn sectors_table(unit: &Unit<'_>, live: &Live) -> Rows {
         let bytes = header.bare_granules(&unit.geometry) * unit.geometry.granule_bytes;
         let cells = [
             address.to_string(),
-            owner_text(&header),
+            header.to_string(),
             fields.to_string(),
             bytes.to_string(),
             tail.to_string(),
@@ -229,18 +220,6 @@ fn sectors_table(unit: &Unit<'_>, live: &Live) -> Rows {
     rows
 }
 
-fn owner_text(header: &Header) -> String {
-    let Header { index, generation, .. } = header;
-    match (header.kind, header.class) {
-        (SectorKind::Node, _) => format!("map node {index} of level {generation}"),
-        (_, Class::Object) if *generation == DIRECTORY => format!("roots, in slot {index}"),
-        (_, Class::Object) => format!("object #{index}.{generation}"),
-        (_, Class::Array) => format!("array #{index}.{generation}"),
-        (_, Class::Split) => format!("array #{index}.{generation} in sections"),
-        (_, Class::Section) => format!("section, in slot {index}"),
-    }
-}
-
 fn owner_value(header: &Header) -> Value {
     let Header { index, generation, .. } = header;
     let reference = format!("#{index}.{generation}");
@@ -252,21 +231,4 @@ fn owner_value(header: &Header) -> Value {
         (_, Class::Split) => json!({ "kind": "split array", "reference": reference }),
         (_, Class::Section) => json!({ "kind": "section", "slot": index }),
     }
-}
-
-/// The sectors of a unit, up to where no whole header follows.
-fn sectors(cells: &[u8], unit: EraseUnit, geometry: &Geometry) -> Vec<(Granule, Header)> {
-    let head = cells.first_chunk().and_then(|bytes| decode_unit_head(bytes, geometry));
-    let geometry = &head.map_or(*geometry, |head| geometry.with_detection(head.detection));
-    let (mut found, mut number) = (Vec::new(), geometry.head());
-    let header_at = |number: u32| -> Option<Header> {
-        let bytes =
-            cells.get((number * geometry.granule_bytes) as usize..)?.first_chunk::<{ HEADER_BYTES as usize }>()?;
-        decode_header(bytes, geometry)
-    };
-    while let Some(header) = header_at(number) {
-        found.push((geometry.start(unit).offset(number), header));
-        number += header.granules(geometry);
-    }
-    found
 }

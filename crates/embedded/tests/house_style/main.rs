@@ -21,8 +21,8 @@ const CARD_API: &str = "java/card-api";
 const BOOLEANS_IN_JAVA_MAX: usize = 10;
 /// What a library with unsafe code says instead of forbidding it: that clippy refuses a block without a reason.
 const REASONED: &str = "#![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]";
-/// Crates whose libraries have unsafe code, each block with its reason: C passes pointers.
-const UNSAFE: [&str; 1] = ["c-api"];
+/// Crates whose libraries have unsafe code, each block with its reason: C passes pointers, a page calls exports.
+const UNSAFE: [&str; 2] = ["c-api", "explorer"];
 /// Crates that a device links.
 const NO_STD: [&str; 14] = [
     "baselines",

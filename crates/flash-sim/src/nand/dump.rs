@@ -10,6 +10,14 @@ use crate::error::ImageError;
 use crate::tear::Tear;
 
 impl NandSim {
+    /// The part of which an image file has these bytes, in memory.
+    ///
+    /// # Errors
+    /// Names what is wrong with the bytes.
+    pub fn from_image_bytes(bytes: Vec<u8>) -> Result<Self, ImageError> {
+        Ok(Self::of(NandImage::of_bytes(bytes)?))
+    }
+
     /// The part in an image file, which stays as it is, whatever the part does: what is programmed is kept in memory.
     /// The file need not be writable.
     ///

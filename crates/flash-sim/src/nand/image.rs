@@ -22,7 +22,7 @@ use norn_flash::{NandPart, PageAddress};
 use super::cells::{BlockCells, BlockState, PageCells};
 use super::counters::NandCounters;
 use crate::error::ImageError;
-use crate::image_file::{Access, HEADER_BYTES, ImageFile, Kind, Stored};
+use crate::image_file::{Access, HEADER_BYTES, Header, ImageFile, Kind, Stored};
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
 use crate::nand_catalogue::{self, NandSpec};
@@ -89,7 +89,15 @@ impl NandImage {
     }
 
     pub fn open(path: &Path, access: Access) -> Result<Opened, ImageError> {
-        let (file, header) = ImageFile::open(path, &KIND, access)?;
+        Self::opened(ImageFile::open(path, &KIND, access)?, access)
+    }
+
+    /// What the bytes of a file hold, which no longer change.
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Opened, ImageError> {
+        Self::opened(ImageFile::of_bytes(bytes, &KIND)?, Access::Read)
+    }
+
+    fn opened((file, header): (ImageFile, Header), access: Access) -> Result<Opened, ImageError> {
         let file_bytes = |spec: &NandSpec| Layout { part: spec.part }.file_bytes();
         let spec = header.checked(nand_catalogue::by_name(&header.name), geometry, file_bytes)?;
         let image = NandImage { file, layout: Layout { part: spec.part }, access };

@@ -24,7 +24,7 @@ use super::cells::{Cells, budgets};
 use crate::catalogue;
 use crate::counters::Counters;
 use crate::error::ImageError;
-use crate::image_file::{Access, HEADER_BYTES, ImageFile, Kind, Stored};
+use crate::image_file::{Access, HEADER_BYTES, Header, ImageFile, Kind, Stored};
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
 use crate::spec::PartSpec;
@@ -110,13 +110,16 @@ impl Image {
         units: &[Arc<Cells>],
     ) -> Result<Self, ImageError> {
         let layout = Layout::of(&spec.part);
-        let file = ImageFile::begin(path, (&KIND, &spec.name, &geometry(spec)), layout.file_bytes(), |file| {
-            for (unit, cells) in units.iter().enumerate() {
-                layout.save_cells(file, unit, cells, 0..cells.bytes.len())?;
-            }
-            file.save_state(state)
-        })?;
+        let header = (&KIND, &*spec.name, &*geometry(spec));
+        let file = ImageFile::begin(path, header, layout.file_bytes(), |file| layout.save_all(file, state, units))?;
         Ok(Image { file, layout })
+    }
+
+    /// The bytes that such a file has.
+    pub fn bytes_of(spec: &PartSpec, state: &State<Counters>, units: &[Arc<Cells>]) -> io::Result<Vec<u8>> {
+        let layout = Layout::of(&spec.part);
+        let header = (&KIND, &*spec.name, &*geometry(spec));
+        ImageFile::bytes_of(header, layout.file_bytes(), |file| layout.save_all(file, state, units))
     }
 
     pub fn publish(&mut self) -> Result<(), ImageError> {
@@ -124,7 +127,15 @@ impl Image {
     }
 
     pub fn open(path: &Path, access: Access) -> Result<Opened, ImageError> {
-        let (file, header) = ImageFile::open(path, &KIND, access)?;
+        Self::opened(ImageFile::open(path, &KIND, access)?)
+    }
+
+    /// What the bytes of a file hold.
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Opened, ImageError> {
+        Self::opened(ImageFile::of_bytes(bytes, &KIND)?)
+    }
+
+    fn opened((file, header): (ImageFile, Header)) -> Result<Opened, ImageError> {
         let file_bytes = |spec: &PartSpec| Layout::of(&spec.part).file_bytes();
         let spec = header.checked(catalogue::by_name(&header.name), geometry, file_bytes)?;
         let image = Image { file, layout: Layout::of(&spec.part) };
@@ -160,6 +171,13 @@ impl Image {
 }
 
 impl Layout {
+    fn save_all(&self, file: &ImageFile, state: &State<Counters>, units: &[Arc<Cells>]) -> io::Result<()> {
+        for (unit, cells) in units.iter().enumerate() {
+            self.save_cells(file, unit, cells, 0..cells.bytes.len())?;
+        }
+        file.save_state(state)
+    }
+
     fn save_cells(&self, file: &ImageFile, unit: usize, cells: &Cells, changed: Range<usize>) -> io::Result<()> {
         let whole = changed.len() == self.unit_bytes;
         file.write_at((self.cells(unit) + changed.start) as u64, &cells.bytes[changed])?;

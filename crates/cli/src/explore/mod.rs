@@ -1,0 +1,111 @@
+//! `norn explore`: a page that shows what is on a chip, a picture of it, or a server of that page which follows the
+//! image while another program uses it.
+
+mod serve;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use norn_explorer::chip::Chip;
+use norn_explorer::page::{ImageFrom, NoProgram, page};
+use norn_explorer::picture;
+use norn_flash_sim::{ImageError, ImageKind};
+
+use crate::error::Error;
+use crate::new_file::NewFile;
+use crate::opening::{Opened, Source};
+
+/// What to make of an image.
+#[derive(Args, Debug)]
+pub struct ExploreArguments {
+    /// The image or dump.
+    #[command(flatten)]
+    pub source: Source,
+    /// Page to write; the image's name with `.html` in this directory if left out. A file is never overwritten.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Picture to write instead of a page, as SVG.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    svg: Option<PathBuf>,
+    /// Serve the page instead, on this address of the loopback, and follow the image read-only.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8474",
+        conflicts_with_all = ["out", "svg"], value_parser = loopback)]
+    serve: Option<SocketAddr>,
+}
+
+impl ExploreArguments {
+    /// Whether the command goes on until it is stopped.
+    pub fn goes_on(&self) -> bool {
+        self.serve.is_some()
+    }
+}
+
+/// Why there is no page or picture.
+#[derive(Debug, thiserror::Error)]
+pub enum ExploreError {
+    /// The command has no page.
+    #[error("{0}")]
+    NoProgram(NoProgram),
+    /// A dump of a NAND part is no image.
+    #[error("{}: a dump of a NAND part; `norn image import` makes the image that a page can show", .0.display())]
+    NandDump(PathBuf),
+    /// A picture is one of a NOR part.
+    #[error("{}: a picture shows a NOR part, and this is a NAND part", .0.display())]
+    NandPicture(PathBuf),
+    /// Nothing can be served.
+    #[error("{address}: {source}")]
+    Serve {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text.parse().map_err(|_| "no address such as 127.0.0.1:8474".to_owned())?;
+    match address.ip().is_loopback() {
+        true => Ok(address),
+        false => Err("not an address of the loopback: whoever reaches the page reads the image".to_owned()),
+    }
+}
+
+/// Does what is asked for; `say` prints what is done while the command goes on.
+///
+/// # Errors
+/// When the image cannot be opened, or the file cannot be made.
+pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String, Error> {
+    let source = &arguments.source;
+    let name = source.image.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(address) = arguments.serve {
+        let page = page(&name, ImageFrom::Server(serve::IMAGE_PATH)).map_err(ExploreError::NoProgram)?;
+        return serve::serve(address, page, source, say);
+    }
+    if let Some(file) = &arguments.svg {
+        let Opened::Nor(part) = source.read()? else {
+            return Err(ExploreError::NandPicture(source.image.clone()).into());
+        };
+        NewFile::write(file, picture::svg(&mut Chip::of(part), &name).as_bytes())?;
+        return Ok(format!("{}: a picture of {name}\n", file.display()));
+    }
+    let page = page(&name, ImageFrom::Page(&image_bytes(source)?)).map_err(ExploreError::NoProgram)?;
+    let file = arguments.out.clone().unwrap_or_else(|| Path::new(&name).with_extension("html"));
+    NewFile::write(&file, page.as_bytes())?;
+    Ok(format!("{}: a page of {} bytes that shows {name}\n", file.display(), page.len()))
+}
+
+/// The bytes of an image file with what the source has.
+fn image_bytes(source: &Source) -> Result<Vec<u8>, Error> {
+    match source.read()? {
+        Opened::Nor(part) => Ok(part.image_bytes()),
+        Opened::Nand(_) => {
+            let failed = |error| ImageError::Io { path: source.image.clone(), source: error };
+            match ImageKind::of(&source.image).map_err(failed)? {
+                Some(_) => Ok(fs::read(&source.image).map_err(failed)?),
+                None => Err(ExploreError::NandDump(source.image.clone()).into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A server of one page and of the image that it follows, for browsers on this machine.
+//!
+//! The image is read without its lock, because the program that uses it holds that: what is read may be as after a
+//! power cut, which is what a mount is for. A request is a line and headers of at most 8 KB, each answered on a
+//! connection of its own. A request by another name of this machine than its address is refused, so that no page of
+//! another site reads the image.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+use std::{fs, thread};
+
+use norn_flash_sim::ImageKind;
+
+use super::{ExploreError, image_bytes};
+use crate::error::Error;
+use crate::opening::Source;
+
+/// Where the page asks for the image.
+pub const IMAGE_PATH: &str = "/image";
+const REQUEST_BYTES_MAX: u64 = 8192;
+/// How long a browser may take to ask or to read.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Serves until the process is stopped.
+///
+/// # Errors
+/// When the address cannot be listened on.
+pub fn serve(address: SocketAddr, page: String, source: &Source, say: impl Fn(String)) -> Result<String, Error> {
+    let failed = |source| Error::from(ExploreError::Serve { address, source });
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    say(format!("http://{address}/ shows {}; SIGINT or SIGTERM stops it\n", source.image.display()));
+    thread::scope(|scope| {
+        for client in listener.incoming().flatten() {
+            let page = &page;
+            // A browser that goes away is no error of the server's.
+            scope.spawn(move || drop(answer(client, address, page, source)));
+        }
+    });
+    Ok(String::new())
+}
+
+/// What is answered: the status, headers of its own, and the body.
+type Answer = (&'static str, String, Vec<u8>);
+
+fn answer(mut client: TcpStream, address: SocketAddr, page: &str, source: &Source) -> io::Result<()> {
+    client.set_read_timeout(Some(PATIENCE))?;
+    client.set_write_timeout(Some(PATIENCE))?;
+    let mut lines = BufReader::new(client.try_clone()?.take(REQUEST_BYTES_MAX)).lines();
+    let request = lines.next().transpose()?.unwrap_or_default();
+    let (mut host, mut tag) = (String::new(), String::new());
+    for line in lines {
+        let line = line?;
+        match line.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value.trim())) {
+            None => break,
+            Some((name, value)) if name == "host" => host = value.to_owned(),
+            Some((name, value)) if name == "if-none-match" => tag = value.to_owned(),
+            Some(_) => {}
+        }
+    }
+    let is_own = host == address.to_string() || host == format!("localhost:{}", address.port());
+    let path = request.strip_prefix("GET ").and_then(|rest| rest.split(' ').next());
+    let (status, headers, body) = match path {
+        _ if !is_own => ("403 Forbidden", String::new(), b"another host's name".to_vec()),
+        Some("/") => ("200 OK", "Content-Type: text/html; charset=utf-8\r\n".to_owned(), page.as_bytes().to_vec()),
+        Some(IMAGE_PATH) => image(source, &tag),
+        _ => ("404 Not Found", String::new(), b"there is / and /image".to_vec()),
+    };
+    let length = body.len();
+    let common = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n";
+    write!(client, "HTTP/1.1 {status}\r\n{headers}{common}Content-Length: {length}\r\n\r\n")?;
+    client.write_all(&body)
+}
+
+/// The image, if it is another one than the browser has.
+fn image(source: &Source, known: &str) -> Answer {
+    // An image file as it is, whoever has it open; a dump as its image.
+    let read = match ImageKind::of(&source.image) {
+        Ok(Some(_)) => fs::read(&source.image).map_err(|error| error.to_string()),
+        _ => image_bytes(source).map_err(|error| error.to_string()),
+    };
+    let bytes = match read {
+        Ok(bytes) => bytes,
+        Err(why) => return ("503 Service Unavailable", String::new(), why.into_bytes()),
+    };
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    let tag = format!("\"{:016x}\"", hasher.finish());
+    let headers = format!("ETag: {tag}\r\nContent-Type: application/octet-stream\r\n");
+    if tag == known { ("304 Not Modified", headers, Vec::new()) } else { ("200 OK", headers, bytes) }
+}

@@ -1,0 +1,272 @@
+//! The page that `norn explore` writes, in headless Chromium: the tour is played, the power is cut at random
+//! operations, and what the page shows is what the command prints for the same image.
+//!
+//! With `NORN_SCREENSHOTS=DIRECTORY` the tests leave pictures of the page there.
+
+mod browser;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use browser::Browser;
+use norn_desk::Desk;
+use serde_json::{Value, json};
+
+const CUTS: usize = 50;
+
+fn desk() -> Desk {
+    Desk::of(env!("CARGO_BIN_EXE_norn"))
+}
+
+/// A desk with an empty heap, and a browser that shows it.
+fn shown() -> (Desk, Browser) {
+    let desk = desk();
+    desk.succeed("--quiet heap create heap.img --part tinystore");
+    desk.succeed("--quiet explore heap.img");
+    let mut browser = Browser::start();
+    browser.open_file(&desk.path("heap.html"));
+    (desk, browser)
+}
+
+fn number(text: &str) -> Value {
+    text.parse::<u64>().map_or(Value::Null, Value::from)
+}
+
+/// What the page shows of a mounted heap, in the form of the command's reports: roots, objects, units.
+fn page_report(browser: &mut Browser) -> Value {
+    browser.click("tab-objects");
+    let roots: Vec<Value> =
+        browser.rows("objects", 0).iter().map(|row| json!({ "root": row[0], "reference": row[1] })).collect();
+    let object = |row: &Vec<String>| {
+        json!({
+            "reference": row[0], "kind": row[1], "fields": number(&row[2]), "data_bytes": number(&row[3]),
+            "header_bytes": number(&row[4]), "sectors": number(&row[5]),
+        })
+    };
+    let objects: Vec<Value> = browser.rows("objects", 1).iter().map(object).collect();
+    let units = browser.value(
+        "chip.overview.units.map(([erases, role, sequence], unit) => ({ unit, erases, role: role ?? 'no head', sequence, \
+         live_bytes: role && role !== 'log' ? rowOf(unit).live : null, \
+         sectors: role && role !== 'log' ? rowOf(unit).sectors : null }))",
+    );
+    json!({ "roots": roots, "objects": objects, "units": units })
+}
+
+/// The same of what the command prints.
+fn command_report(desk: &Desk, image: &str) -> Value {
+    let show: Value = serde_json::from_str(&desk.succeed(&format!("heap show {image} --json"))).unwrap();
+    let dump: Value = serde_json::from_str(&desk.succeed(&format!("heap dump {image} --json"))).unwrap();
+    let keys = ["unit", "erases", "role", "sequence", "live_bytes", "sectors"];
+    let unit = |unit: &Value| keys.into_iter().map(|key| (key.to_owned(), unit[key].clone())).collect();
+    let units: Vec<Value> = dump["units"].as_array().unwrap().iter().map(unit).map(Value::Object).collect();
+    json!({ "roots": show["roots"], "objects": show["objects"], "units": units })
+}
+
+#[test]
+fn the_power_is_cut_at_random_operations_and_the_page_shows_what_the_command_prints() {
+    let (desk, mut browser) = shown();
+    let mut random = fastrand::Rng::with_seed(2006);
+    browser.value("document.getElementById('seed').value = 7");
+    browser.click("record");
+    browser.picture("play.png");
+    let [first, last] =
+        ["min", "max"].map(|end| number(&browser.text(&format!("byId('slider').{end}"))).as_u64().unwrap());
+    assert!(last - first > 200, "{first}..{last}");
+    let mut repaired = 0;
+    for cut in 0..CUTS {
+        let (operation, shape, seed) = (random.u64(first..last), random.u8(0..11), random.u16(..));
+        let what = format!("cut {cut}: operation {operation}, shape {shape}, seed {seed}");
+        browser.value(&format!("moveTo({operation}); byId('shape').value = {shape}; byId('seed').value = {seed}"));
+        browser.click("cut");
+        desk.write("torn.img", browser.image());
+        if cut == 0 {
+            browser.picture("cut.png");
+        }
+        browser.click("mount");
+        repaired += usize::from(!browser.rows_of_list("mount-list").is_empty());
+        if cut == 0 {
+            browser.picture("mounted.png");
+        }
+        assert_eq!(page_report(&mut browser), command_report(&desk, "torn.img"), "{what}");
+        desk.write("mounted.img", browser.image());
+        assert_eq!(desk.succeed("heap check mounted.img --json"), desk.succeed("heap check torn.img --json"), "{what}");
+    }
+    assert!(repaired > CUTS / 4, "mounts that had something to repair: {repaired}");
+}
+
+#[test]
+fn the_tour_shows_what_it_tells() {
+    let (_desk, mut browser) = shown();
+    browser.picture("start.png");
+    browser.click("tour");
+    let title = |browser: &mut Browser| browser.text("byId('guide-title').textContent");
+    let says = |browser: &mut Browser| -> Vec<String> {
+        browser.rows("bytes", 0).into_iter().map(|row| format!("{}: {}", row[1], row[2])).collect()
+    };
+    let has = |says: &[String], what: &str| says.iter().any(|line| line == what);
+
+    assert_eq!(title(&mut browser), "1 of 5: An object is created");
+    let created = says(&mut browser);
+    assert!(has(&created, "fields: 2") && has(&created, "field 0: 00000000") && has(&created, "place 0: erased"));
+    browser.picture("tour-1.png");
+
+    browser.click("guide-next");
+    assert_eq!(title(&mut browser), "2 of 5: A field is updated");
+    let updated = says(&mut browser);
+    assert!(updated.iter().any(|line| line.ends_with(": delta of field 0")), "{updated:?}");
+    assert!(!has(&updated, "place 1: torn or damaged"));
+
+    browser.click("guide-next");
+    assert_eq!(title(&mut browser), "3 of 5: The power fails");
+    let torn = says(&mut browser);
+    assert_eq!(torn.iter().filter(|line| line.ends_with(": torn or damaged")).count(), 1, "{torn:?}");
+    browser.picture("tour-3.png");
+
+    browser.click("guide-next");
+    assert_eq!(title(&mut browser), "4 of 5: The mount repairs");
+    let mounted = says(&mut browser);
+    assert!(has(&mounted, "field 0: 46000000"), "70 stays: {mounted:?}");
+    assert!(!mounted.iter().any(|line| line.contains("torn")), "{mounted:?}");
+    assert!(browser.text("byId('guide-text').textContent").contains("Field 0 is 70"));
+
+    browser.click("guide-next");
+    assert_eq!(title(&mut browser), "5 of 5: A unit is reclaimed");
+    browser.click("tab-unit");
+    let areas = browser.rows("unit", 0);
+    assert_eq!(areas.len(), 1, "the unit is erased: {areas:?}");
+    assert_eq!(areas[0][1], "erased");
+    browser.picture("tour-5.png");
+    browser.click("guide-end");
+    assert_eq!(browser.value("byId('guide').hidden"), true);
+}
+
+#[test]
+fn the_keyboard_leads_from_a_unit_to_the_line_of_the_format_and_back() {
+    let (_desk, mut browser) = shown();
+    browser.click("record");
+    browser.value("moveTo(byId('slider').max); byId('units').focus()");
+    // The first unit with an object.
+    let unit = browser.value("chip.overview.units.findIndex(([, role]) => role === 'updated')").as_u64().unwrap();
+    for _ in 0..unit {
+        browser.press("ArrowDown");
+    }
+    browser.press("ArrowRight");
+    browser.press("ArrowRight");
+    let chosen = browser.text("byId('unit-now').textContent");
+    assert!(chosen.contains("object") || chosen.contains("roots") || chosen.contains("map"), "{chosen}");
+    browser.press("Enter");
+    assert_eq!(browser.value("byId('bytes').hidden"), false);
+    assert!(browser.rows("bytes", 0).len() > 5);
+    assert!(!browser.text("byId('said').textContent").is_empty(), "a screen reader hears it");
+    browser.value("document.querySelector('#bytes tr[data-line=\"2:0..16\"] td:last-child button').click()");
+    let line = browser.text("document.querySelector('#format .on').textContent");
+    assert!(line.starts_with("0..16"), "{line}");
+    browser.picture("format.png");
+    browser.value("document.querySelector('#format .on').click()");
+    assert_eq!(browser.value("document.querySelectorAll('#bytes tr.on').length"), 1);
+    // Every line that a piece is of is in the document.
+    let lost = browser.value(
+        "[...new Set([...document.querySelectorAll('#bytes tr[data-line]')].map((row) => row.dataset.line))].filter((line) \
+         => { const [section, ...rest] = line.split(':'); return ![...document.querySelectorAll(`#format \
+         [data-section=\"${section}\"]`)].some((one) => one.dataset.start.startsWith(rest.join(':'))); })",
+    );
+    assert_eq!(lost, json!([]));
+    let unnamed = browser.value(
+        "[...document.querySelectorAll('button, input, select')].filter((one) => \
+        !one.textContent.trim() && !one.labels?.length && !one.ariaLabel).map((one) => one.id)",
+    );
+    assert_eq!(unnamed, json!([]), "controls without a name");
+    let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+    browser.call("Emulation.setEmulatedMedia", dark);
+    browser.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))");
+    assert_eq!(browser.text("colours.back"), "#171717");
+    browser.picture("dark.png");
+}
+
+#[test]
+fn a_part_of_64_mb_is_scrolled_fluidly() {
+    let desk = desk();
+    desk.succeed("--quiet heap create large.img --part k8c1215etm");
+    desk.succeed("--quiet explore large.img");
+    let mut browser = Browser::start();
+    let began = Instant::now();
+    browser.open_file(&desk.path("large.html"));
+    let opened = began.elapsed();
+    browser.click("record");
+    // Drawing alone: what else is in a frame is the browser's.
+    let times = browser.value(
+        "(async () => { const times = []; const box = byId('units'); for (let frame = 0; frame < 120; frame += 1) { \
+         box.scrollTop += 140; const from = performance.now(); draw(); times.push(performance.now() - from); \
+         await new Promise(requestAnimationFrame); } return times.sort((a, b) => a - b); })()",
+    );
+    let times: Vec<f64> = serde_json::from_value(times).unwrap();
+    let (median, worst) = (times[60], times[119]);
+    println!("opened in {opened:.1?}; drawing a frame takes {median:.1} ms, at most {worst:.1} ms");
+    assert!(median < 50.0, "{median} ms");
+}
+
+#[test]
+fn the_served_page_follows_an_image_that_is_in_use() {
+    let desk = desk();
+    desk.succeed("--quiet heap create heap.img --part tinystore");
+    let mut server = Command::new(env!("CARGO_BIN_EXE_norn"))
+        .args(["explore", "heap.img", "--serve", "127.0.0.1:0"])
+        .current_dir(desk.path(""))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = [0; 256];
+    let read = server.stdout.as_mut().unwrap().read(&mut line).unwrap();
+    let line = String::from_utf8_lossy(&line[..read]).into_owned();
+    let address = line.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
+    let ask = |host: &str, more: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "GET /image HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        answer
+    };
+    // Another program has the image open, and its lock.
+    let mut in_use = norn_flash_sim::NorSim::open_image(&desk.path("heap.img")).unwrap();
+    let answer = ask(&address, "");
+    assert!(answer.ends_with(&std::fs::read(desk.path("heap.img")).unwrap()));
+    let tag = String::from_utf8_lossy(&answer).split_once("ETag: ").unwrap().1.split('\r').next().unwrap().to_owned();
+    let known = format!("If-None-Match: {tag}\r\n");
+    assert!(ask(&address, &known).starts_with(b"HTTP/1.1 304"));
+    assert!(ask("elsewhere.example", "").starts_with(b"HTTP/1.1 403"));
+    let mut browser = Browser::start();
+    browser.open(&format!("http://{address}/"));
+    let before = browser.text("byId('facts').textContent");
+    norn_flash::Nor::erase(&mut in_use, norn_flash::EraseUnit(55)).unwrap();
+    assert!(ask(&address, &known).starts_with(b"HTTP/1.1 200"));
+    let changed = "new Promise((done) => { const from = byId('facts').textContent; const look = () => \
+                   byId('facts').textContent !== from ? done('changed') : setTimeout(look, 50); look(); })";
+    if browser.text("byId('facts').textContent") == before {
+        assert_eq!(browser.value(changed), "changed");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn pictures_are_made_and_files_stay() {
+    let desk = desk();
+    desk.succeed("--quiet heap create heap.img --part stm32l4");
+    desk.succeed("--quiet explore heap.img --svg heap.svg");
+    let picture = std::fs::read_to_string(desk.path("heap.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.matches("class=\"row\"").count() == 256, "a row for each unit");
+    let again = desk.run("explore heap.img --svg heap.svg");
+    assert_eq!(again.code, 2);
+    assert!(again.errors.contains("heap.svg") && again.errors.contains("never overwritten"), "{}", again.errors);
+    let outside = desk.run("explore heap.img --serve 0.0.0.0:80");
+    assert!(outside.errors.contains("loopback"), "{}", outside.errors);
+    desk.succeed("--quiet nbd create disk.img");
+    desk.succeed("--quiet explore disk.img --out disk.html");
+    let refused = desk.run("explore disk.img --svg disk.svg");
+    assert!(refused.code == 2 && refused.errors.contains("NAND"), "{}", refused.errors);
+    let mut browser = Browser::start();
+    browser.open_file(&desk.path("disk.html"));
+    assert!(browser.text("byId('facts').textContent").contains("a NAND part"));
+}

@@ -1,0 +1,190 @@
+// The details: bytes and what they say, a unit's areas, objects, and the document of the format.
+
+const TABS = ["bytes", "unit", "objects", "format"];
+
+function showTab(name) {
+  for (const tab of TABS) {
+    const isShown = tab === name;
+    byId(tab).hidden = !isShown;
+    byId("tab-" + tab).setAttribute("aria-selected", String(isShown));
+    byId("tab-" + tab).tabIndex = isShown ? 0 : -1;
+  }
+}
+
+function row(...cells) {
+  return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
+}
+
+function table(titles, rows) {
+  const head = element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title)));
+  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+}
+
+const addressButton = (address) => element("button", { type: "button", onclick: () => showAddress(address) },
+  hexadecimal(address));
+
+/** Shows what is at an address: its bytes, and what each of them says. */
+function showAddress(address) {
+  const found = ask("at", { address });
+  chooseAddress(address);
+  const hex = hexOf(found);
+  const rows = found.pieces.map((piece) => pieceRow(piece, found, hex));
+  const where = `${found.length} bytes at ${hexadecimal(found.at)}, unit ${found.unit}`;
+  const title = element("h3", {}, `${found.title}: ${where}`);
+  const pieces = table(["Where", "What", "Says", ""], rows);
+  byId("bytes").replaceChildren(title, hex, rows.length ? pieces : "No format describes these bytes.");
+  showTab("bytes");
+  const inside = rows.find((one) => Number(one.dataset.at) <= address &&
+    address < Number(one.dataset.at) + Number(one.dataset.bytes));
+  if (inside && address !== found.at) markPiece(inside, hex, found);
+  say(`${found.title}, ${found.length} bytes`);
+}
+
+function hexOf(found) {
+  const box = element("div", { class: "hex" });
+  for (let at = 0; at < found.bytes.length / 2; at += 16) {
+    const line = element("div");
+    for (let byte = at; byte < Math.min(at + 16, found.bytes.length / 2); byte += 1) {
+      line.append(element("span", { "data-at": byte }, found.bytes.slice(2 * byte, 2 * byte + 2)), " ");
+    }
+    box.append(element("b", {}, hexadecimal(found.at + at)), line);
+  }
+  return box;
+}
+
+function pieceRow(piece, found, hex) {
+  const from = piece.at - found.at;
+  const where = element("button", { type: "button", onclick: () => markPiece(one, hex, found) },
+    piece.bytes > 1 ? `${from}..${from + piece.bytes}` : `${from}`);
+  const says = piece.to === null ? piece.value
+    : element("button", { type: "button", onclick: () => showAddress(piece.to) }, piece.value);
+  const line = element("button", { type: "button", onclick: () => showLine(piece.line, found), "aria-label":
+    `the format's line for ${piece.name}` }, "§ " + piece.line.split(":")[0]);
+  const one = row(where, piece.name, says, line);
+  Object.assign(one.dataset, { at: piece.at, bytes: piece.bytes, line: piece.line });
+  return one;
+}
+
+function markPiece(one, hex, found) {
+  byId("bytes").querySelectorAll("tr.on").forEach((other) => other.classList.remove("on"));
+  one.classList.add("on");
+  const from = Number(one.dataset.at) - found.at;
+  for (const byte of hex.querySelectorAll("span")) {
+    const at = Number(byte.dataset.at);
+    byte.classList.toggle("on", at >= from && at < from + Number(one.dataset.bytes));
+  }
+  one.scrollIntoView({ block: "nearest" });
+}
+
+/** Shows the line of the format that describes a piece, and leads back to all pieces that it describes. */
+function showLine(line, found) {
+  showTab("format");
+  byId("format").querySelectorAll(".on").forEach((other) => other.classList.remove("on"));
+  const [section, start] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)];
+  const of = [...byId("format").querySelectorAll(`[data-section="${section}"]`)];
+  const target = of.find((one) => one.dataset.start.startsWith(start));
+  if (!target) throw new Error(`the format has no line ${line}`);
+  target.classList.add("on");
+  target.scrollIntoView({ block: "center" });
+  target.title = "Click to see the bytes that this line describes";
+  target.onclick = guarded(() => {
+    showAddress(found.at);
+    byId("bytes").querySelectorAll("tr[data-line]").forEach((one) => {
+      one.classList.toggle("on", one.dataset.line === line);
+    });
+  });
+  say(`Format, section ${section}: ${target.textContent}`);
+}
+
+/** Shows the chosen unit's areas. */
+function showUnit() {
+  const rows = areasOf(chip.unit).map((area) =>
+    row(addressButton(area.at), area.text, String(area.bytes), area.kind === "erased" ? "" : area.state));
+  const [erases, role, sequence] = chip.overview.units[chip.unit];
+  const of = role ? `${role}, sequence number ${sequence}` : "no head";
+  byId("unit").replaceChildren(
+    element("h3", {}, `Unit ${chip.unit}: ${of}, erased ${erases} times`),
+    table(["Address", "Holds", "Bytes", "State"], rows),
+  );
+  showTab("unit");
+}
+
+/** Shows roots and objects; `after` continues a long list. */
+function showObjects(after = null) {
+  const listed = ask("objects", { after });
+  const object = (bits, text) => element("button", { type: "button", onclick: () => showObject(bits) }, text);
+  const bitsOf = new Map(listed.objects.map((one) => [one.reference, one.bits]));
+  const roots = listed.roots.map((one) => row(one.root,
+    bitsOf.has(one.reference) ? object(bitsOf.get(one.reference), one.reference) : one.reference));
+  const objects = listed.objects.map((one) => row(object(one.bits, one.reference), one.kind, String(one.fields),
+    String(one.data_bytes), String(one.header_bytes), String(one.sectors)));
+  const more = listed.after === null ? ""
+    : element("button", { type: "button", onclick: () => showObjects(listed.after) }, "More objects");
+  byId("objects").replaceChildren(
+    element("h3", {}, "Roots"), table(["Root", "Reference"], roots),
+    element("h3", {}, "Objects"),
+    table(["Reference", "Kind", "Fields", "Data bytes", "Header bytes", "Sectors"], objects), more,
+  );
+  showTab("objects");
+}
+
+function showObject(bits) {
+  const found = ask("object", { bits });
+  const rows = found.fields.map((field) => row(
+    String(field.index), element("code", {}, field.value), addressButton(field.at), field.in,
+    field.names ? element("button", { type: "button", onclick: () => showObject(field.names.bits) },
+      field.names.reference) : "",
+  ));
+  const back = element("button", { type: "button", onclick: () => showObjects() }, "All objects");
+  const header = found.header ? [element("p", {}, "Header: ", element("code", {}, found.header))] : [];
+  byId("objects").replaceChildren(
+    back, element("h3", {}, found.reference), ...header,
+    table(["Field", "Value", "At", "In", "Names"], rows),
+    found.count > found.fields.length ? `and ${found.count - found.fields.length} more` : "",
+  );
+  showTab("objects");
+  if (found.at !== null) chooseAddress(found.at);
+}
+
+/** The document of the format, with the section and the start of each line noted on its element. */
+function layOutFormat() {
+  const made = [];
+  let section = "";
+  for (const block of byId("format-text").textContent.split("\n\n")) {
+    const lines = block.trim().split("\n");
+    const note = (one, start) => {
+      Object.assign(one.dataset, { section, start });
+      return one;
+    };
+    if (block.trim().startsWith("#")) {
+      section = lines[0].match(/^## (\d+)/)?.[1] ?? section;
+      made.push(element(lines[0].startsWith("##") ? "h3" : "h2", {}, lines[0].replace(/^#+ /, "")));
+    } else if (lines[0].startsWith("|")) {
+      const cells = lines.map((line) => line.slice(1, -1).split("|").map((cell) => cell.trim()));
+      const rows = cells.slice(2).map((one) => note(row(...one), one[0]));
+      made.push(table(cells[0], rows));
+    } else {
+      made.push(note(element("p", {}, lines.join(" ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*`]/g, "")),
+        lines.join(" ")));
+    }
+  }
+  byId("format").replaceChildren(...made);
+}
+
+function listenToPanel() {
+  layOutFormat();
+  const shows = {
+    bytes: () => showTab("bytes"), unit: showUnit, objects: () => showObjects(), format: () => showTab("format"),
+  };
+  for (const [number, tab] of TABS.entries()) {
+    const button = byId("tab-" + tab);
+    button.addEventListener("click", guarded(shows[tab]));
+    button.addEventListener("keydown", guarded((event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
+      const next = TABS[(number + step + TABS.length) % TABS.length];
+      shows[next]();
+      byId("tab-" + next).focus();
+    }));
+  }
+}

@@ -1,0 +1,102 @@
+// The recorded workload, the cut of the power, and the guided tour.
+
+const SHAPES = [
+  "nothing of it", "all of it", "one bit", "all but one bit", "some bits", "some bits of each word", "the first bytes",
+  "the last bytes", "some bits, and unstable ones", "a few bits", "all but a few bits",
+];
+const STEPS = 5;
+let step = 0;
+
+/** Shows only these of the sections above the chip. */
+function showSections(...names) {
+  for (const name of ["guide", "player", "power"]) byId(name).hidden = !names.includes(name);
+}
+
+function record() {
+  const recorded = ask("record", { seed: Number(byId("seed").value) || 1, calls: 120 });
+  const slider = byId("slider");
+  [slider.min, slider.max, slider.value] = [recorded.first, recorded.last, recorded.first];
+  showSections("player");
+  moveTo(recorded.first);
+  say(`Recorded ${recorded.calls.length} calls, ${recorded.last - recorded.first} operations`);
+}
+
+/** Shows the part after so many operations. */
+function moveTo(operation) {
+  const slider = byId("slider");
+  slider.value = operation;
+  const at = ask("position", { operation: Number(slider.value) });
+  byId("position").textContent = `${slider.value - slider.min} of ${slider.max - slider.min}`;
+  byId("operation").textContent = at.call ? `Next: ${at.operation} (${at.call})` : at.operation;
+  slider.setAttribute("aria-valuetext", byId("operation").textContent);
+  byId("cut").disabled = Number(slider.value) >= Number(slider.max);
+  showSections("player");
+  refresh();
+}
+
+function cutPower() {
+  const [operation, shape] = [Number(byId("slider").value), Number(byId("shape").value)];
+  const torn = ask("cut", { operation, shape, seed: Number(byId("seed").value) || 0 });
+  showTorn(torn);
+  refresh();
+}
+
+function showTorn(torn) {
+  const left = torn.lost ? "The mount fails." : torn.repairs
+    ? `The mount will program and erase: ${torn.repairs} calls of the part.`
+    : "The mount has nothing to repair.";
+  byId("power-text").textContent = `The power failed in: ${torn.operation} (${torn.call}); of what it was to change, ` +
+    `it changed ${SHAPES[Number(byId("shape").value)]}. ${left}`;
+  byId("mount-list").replaceChildren();
+  byId("mount").disabled = torn.lost;
+  showSections("player", "power");
+  say(byId("power-text").textContent);
+}
+
+function mount() {
+  const done = ask("mount");
+  byId("mount-list").replaceChildren(...done.operations.map((text) => element("li", {}, text)));
+  byId("power-text").textContent = done.operations.length
+    ? `The mount made ${done.operations.length} calls of the part:` : "The mount changed nothing.";
+  byId("mount").disabled = true;
+  refresh();
+  say(byId("power-text").textContent);
+}
+
+function showStep(number) {
+  step = Math.max(0, Math.min(STEPS - 1, number));
+  const stop = ask("tour", { step });
+  byId("guide-title").textContent = `${step + 1} of ${STEPS}: ${stop.title}`;
+  byId("guide-text").textContent = stop.text;
+  byId("guide-back").disabled = step === 0;
+  byId("guide-next").disabled = step === STEPS - 1;
+  showSections("guide");
+  refresh();
+  showAddress(stop.look);
+  byId("guide-title").focus();
+  say(`${stop.title}. ${stop.text}`);
+}
+
+function listenToPlay() {
+  const listen = (id, work) => byId(id).addEventListener("click", guarded(work));
+  byId("shape").append(...SHAPES.map((text, number) => element("option", { value: number }, text)));
+  byId("shape").value = 4;
+  let isMoving = false;
+  byId("slider").addEventListener("input", () => {
+    if (isMoving) return;
+    isMoving = true;
+    requestAnimationFrame(guarded(() => {
+      isMoving = false;
+      moveTo(Number(byId("slider").value));
+    }));
+  });
+  listen("record", record);
+  listen("before", () => moveTo(Number(byId("slider").value) - 1));
+  listen("after", () => moveTo(Number(byId("slider").value) + 1));
+  listen("cut", cutPower);
+  listen("mount", mount);
+  listen("tour", () => showStep(0));
+  listen("guide-back", () => showStep(step - 1));
+  listen("guide-next", () => showStep(step + 1));
+  listen("guide-end", start);
+}

@@ -1,0 +1,79 @@
+// Opening images: the one in this page, one that is dropped onto it, or the one that a server follows.
+
+const DEMO = "test-32x4096";
+let opened = null;
+
+/** Shows the image that was opened last, or an empty heap. */
+function start() {
+  if (opened) openImage(opened);
+  else openEmpty(DEMO);
+  showSections();
+  chip.area = -1;
+  refresh();
+  const { mount: found, has_heap } = chip.overview;
+  if (has_heap && found.operations > 0) {
+    byId("power-text").textContent = "The power failed while this heap was at work. The mount will program " +
+      `${found.operations} words.`;
+    byId("mount-list").replaceChildren();
+    byId("mount").disabled = false;
+    showSections("power");
+  }
+}
+
+async function openFile(file) {
+  opened = new Uint8Array(await file.arrayBuffer());
+  byId("name").textContent = file.name;
+  document.title = `${file.name} – Norn`;
+  start();
+  say(`${file.name} is open`);
+}
+
+function saveImage() {
+  const url = URL.createObjectURL(new Blob([imageBytes()]));
+  element("a", { href: url, download: "chip.img" }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** Asks the server every second for the image, which another program may change. */
+async function follow(path) {
+  let tag = "";
+  for (;;) {
+    const answer = await fetch(path, { headers: tag ? { "If-None-Match": tag } : {} });
+    if (answer.status === 200) {
+      tag = answer.headers.get("ETag") ?? "";
+      opened = new Uint8Array(await answer.arrayBuffer());
+      if (byId("guide").hidden && byId("player").hidden) {
+        openImage(opened);
+        refresh();
+      }
+      complain(null);
+    }
+    await new Promise((done) => setTimeout(done, 1000));
+  }
+}
+
+function listenToFiles() {
+  byId("file").addEventListener("change", guarded((event) => openFile(event.target.files[0])));
+  byId("export").addEventListener("click", guarded(saveImage));
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", guarded(async (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) await openFile(event.dataTransfer.files[0]);
+  }));
+}
+
+guarded(async () => {
+  await loadProgram();
+  readColours();
+  byId("name").textContent = document.title.replace(/ – Norn$/, "");
+  const text = byId("image").textContent.trim();
+  if (text) opened = await unpacked(text);
+  listenToUnits();
+  listenToPanel();
+  listenToPlay();
+  listenToFiles();
+  const server = document.querySelector("meta[name=norn-server]").content;
+  start();
+  document.body.dataset.ready = "yes";
+  if (server) await follow(server);
+})();

@@ -1,0 +1,205 @@
+// The units as rows of a canvas. Only rows in sight are drawn, and asked for once.
+
+const ROW = 18;
+const LEFT = 92;
+const RIGHT = 88;
+const COLUMNS = 400;
+const KINDS = {
+  h: ["head", "head of a unit"], o: ["object", "object"], a: ["array", "array"], r: ["roots", "roots"],
+  m: ["map", "map node"], l: ["log", "record of the log"], c: ["changes", "changes in a tail"],
+  f: ["free", "free places"], u: ["unknown", "torn or unknown"], e: ["erased", "erased"],
+};
+const chip = { overview: null, rows: new Map(), unit: 0, area: -1, areas: null, most: 0, oldest: 0, newest: 0 };
+let colours = {};
+let isDue = false;
+
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  const names = [...Object.values(KINDS).map(([name]) => name), "front", "pale", "mark", "row", "back"];
+  colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
+}
+
+/** Shows what the program shows now. */
+function refresh() {
+  chip.overview = ask("overview");
+  chip.rows.clear();
+  chip.areas = null;
+  const { part, unit_count, unit_bytes, units, content, erases, programs, is_nand } = chip.overview;
+  chip.most = Math.max(1, ...units.map(([erased]) => erased));
+  const sequences = units.map(([, , sequence]) => sequence).filter((sequence) => sequence !== null);
+  chip.oldest = Math.min(...sequences, Infinity);
+  chip.newest = Math.max(...sequences, 0);
+  chip.unit = Math.min(chip.unit, unit_count - 1);
+  const places = is_nand ? "blocks" : "units";
+  byId("facts").textContent = `${part}: ${unit_count} ${places} of ${unit_bytes} bytes, ${content}; ` +
+    `${programs} words programmed, ${erases} erases`;
+  byId("chip-title").textContent = is_nand ? "Blocks" : "Erase units";
+  byId("units-height").style.height = `${unit_count * ROW}px`;
+  byId("export").disabled = Boolean(is_nand);
+  byId("record").disabled = !chip.overview.has_heap;
+  describeUnit();
+  redraw();
+}
+
+function rowOf(unit) {
+  if (!chip.rows.has(unit)) {
+    if (chip.overview.is_nand) return null;
+    const first = Math.floor(unit / 8) * 8;
+    const rows = ask("rows", { first, count: 8, columns: COLUMNS });
+    rows.forEach((row, number) => chip.rows.set(first + number, row));
+  }
+  return chip.rows.get(unit);
+}
+
+function redraw() {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    draw();
+  });
+}
+
+/** How strongly a unit is coloured: the one that was opened last most, older ones less. */
+function strength(sequence) {
+  if (sequence === null || chip.newest <= chip.oldest) return 1;
+  return 0.62 + 0.38 * ((sequence - chip.oldest) / (chip.newest - chip.oldest));
+}
+
+function draw() {
+  const box = byId("units");
+  const canvas = byId("canvas");
+  const scale = window.devicePixelRatio || 1;
+  const [width, height] = [box.clientWidth, box.clientHeight];
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
+    [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
+  }
+  byId("units-height").style.height = `${chip.overview.unit_count * ROW}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  const first = Math.floor(box.scrollTop / ROW);
+  const last = Math.min(chip.overview.unit_count, first + Math.ceil(height / ROW) + 1);
+  for (let unit = first; unit < last; unit += 1) drawRow(context, unit, unit * ROW - box.scrollTop, width);
+}
+
+function drawRow(context, unit, y, width) {
+  const [erases, role, sequence] = chip.overview.units[unit];
+  const row = rowOf(unit);
+  const strip = row?.strip ?? "";
+  const room = width - LEFT - RIGHT;
+  context.globalAlpha = 1;
+  context.fillStyle = colours.front;
+  context.fillText(`${unit}`, 6, y + ROW / 2);
+  context.fillStyle = colours.pale;
+  context.fillText(role ?? "", 40, y + ROW / 2);
+  context.fillStyle = colours.row;
+  context.fillRect(LEFT, y + 2, room, ROW - 4);
+  for (let from = 0; from < strip.length;) {
+    let to = from + 1;
+    while (strip[to] === strip[from]) to += 1;
+    const letter = strip[from].toLowerCase();
+    if (letter !== "e") {
+      context.globalAlpha = strip[from] === letter ? strength(sequence) : 0.25;
+      context.fillStyle = colours[KINDS[letter][0]];
+      context.fillRect(LEFT + (room * from) / COLUMNS, y + 2, (room * (to - from)) / COLUMNS, ROW - 4);
+    }
+    from = to;
+  }
+  context.globalAlpha = 1;
+  const x = width - RIGHT + 8;
+  context.fillStyle = colours.row;
+  context.fillRect(x, y + 5, 34, ROW - 10);
+  context.fillStyle = colours.map;
+  context.fillRect(x, y + 5, (34 * erases) / chip.most, ROW - 10);
+  context.fillStyle = colours.pale;
+  context.fillText(`${erases}`, x + 40, y + ROW / 2);
+  if (unit === chip.unit) drawChosen(context, unit, y, room);
+}
+
+function drawChosen(context, unit, y, room) {
+  context.strokeStyle = colours.mark;
+  context.lineWidth = 1.5;
+  context.strokeRect(LEFT - 1, y + 1, room + 2, ROW - 2);
+  const area = areasOf(unit)[chip.area];
+  if (!area) return;
+  const { unit_bytes } = chip.overview;
+  const from = ((area.at - unit * unit_bytes) / unit_bytes) * room;
+  context.strokeStyle = colours.front;
+  context.lineWidth = 2;
+  context.strokeRect(LEFT + from, y + 1, Math.max(3, (area.bytes / unit_bytes) * room), ROW - 2);
+}
+
+function areasOf(unit) {
+  if (chip.overview.is_nand) return [];
+  if (chip.areas?.unit !== unit) chip.areas = ask("unit", { unit });
+  return chip.areas.areas;
+}
+
+/** What a screen reader says of the chosen unit and area. */
+function describeUnit() {
+  const [erases, role] = chip.overview.units[chip.unit];
+  const area = chip.area < 0 ? null : areasOf(chip.unit)[chip.area];
+  const what = chip.overview.is_nand ? "Block" : "Unit";
+  const text = area
+    ? `${area.text}, ${area.state}, ${area.bytes} bytes at ${hexadecimal(area.at)}`
+    : `${what} ${chip.unit}, ${role ?? "no head"}, erased ${erases} times`;
+  byId("unit-now").textContent = text;
+  return text;
+}
+
+/** Chooses a unit and an area in it, and shows them. */
+function choose(unit, area) {
+  chip.unit = Math.max(0, Math.min(chip.overview.unit_count - 1, unit));
+  chip.area = Math.max(-1, Math.min(areasOf(chip.unit).length - 1, area));
+  const box = byId("units");
+  const top = chip.unit * ROW;
+  if (top < box.scrollTop) box.scrollTop = top;
+  if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
+  describeUnit();
+  redraw();
+}
+
+/** Chooses what is at an address of the part. */
+function chooseAddress(address) {
+  const unit = Math.floor(address / chip.overview.unit_bytes);
+  choose(unit, areasOf(unit).findIndex((area) => area.at <= address && address < area.at + area.bytes));
+}
+
+function listenToUnits() {
+  const box = byId("units");
+  box.addEventListener("scroll", redraw, { passive: true });
+  new ResizeObserver(redraw).observe(box);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    readColours();
+    redraw();
+  });
+  box.addEventListener("click", guarded((event) => {
+    const bounds = box.getBoundingClientRect();
+    const unit = Math.floor((event.clientY - bounds.top + box.scrollTop) / ROW);
+    if (unit >= chip.overview.unit_count) return;
+    const { unit_bytes } = chip.overview;
+    const room = box.clientWidth - LEFT - RIGHT;
+    const share = (event.clientX - bounds.left - LEFT) / room;
+    choose(unit, -1);
+    if (share < 0 || share >= 1 || chip.overview.is_nand) showUnit();
+    else showAddress(unit * unit_bytes + Math.floor(share * unit_bytes));
+  }));
+  box.addEventListener("keydown", guarded((event) => {
+    const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity };
+    if (event.key in steps) choose(chip.unit + steps[event.key], -1);
+    else if (event.key === "ArrowRight") choose(chip.unit, chip.area + 1);
+    else if (event.key === "ArrowLeft") choose(chip.unit, chip.area - 1);
+    else if (event.key === "Enter" && chip.area >= 0) showAddress(areasOf(chip.unit)[chip.area].at);
+    else if (event.key === "Enter") showUnit();
+    else return;
+    event.preventDefault();
+  }));
+  const legend = Object.values(KINDS).map(([name, text]) => {
+    return element("li", {}, element("i", { style: `background: var(--${name})` }), text);
+  });
+  byId("legend").append(...legend, element("li", {}, "pale: obsolete; strong: newest; right: erases"));
+}

@@ -1,0 +1,109 @@
+//! The page: one HTML file with style, script, program, the documents of the formats, and an image if one is given.
+//!
+//! Nothing in it is loaded from elsewhere. Program and image are compressed; the browser inflates them.
+
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+const PAGE: &str = include_str!("../page/page.html");
+const STYLE: &str = include_str!("../page/page.css");
+const SCRIPTS: [&str; 5] = [
+    include_str!("../page/program.js"),
+    include_str!("../page/units.js"),
+    include_str!("../page/panel.js"),
+    include_str!("../page/play.js"),
+    include_str!("../page/start.js"),
+];
+/// The documents that lines of pieces are of.
+const FORMAT: &str = include_str!("../format/log-heap");
+
+#[cfg(has_program)]
+const PROGRAM: Option<&[u8]> = Some(include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm")));
+#[cfg(not(has_program))]
+const PROGRAM: Option<&[u8]> = None;
+
+/// Where the page's image is from.
+#[derive(Clone, Copy, Debug)]
+pub enum ImageFrom<'a> {
+    /// It is in the page: the bytes of an image file.
+    Page(&'a [u8]),
+    /// The server that sent the page sends it, too, at this path, whenever it has changed.
+    Server(&'a str),
+}
+
+/// Why there is no page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoProgram;
+
+impl std::fmt::Display for NoProgram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(
+            "this command was built without the page's program, because Rust's library for wasm32-unknown-unknown was \
+             missing: rustup target add wasm32-unknown-unknown, and build the command again",
+        )
+    }
+}
+
+/// The page for an image of this name.
+///
+/// # Errors
+/// If the crate was compiled without the page's program.
+pub fn page(name: &str, image: ImageFrom<'_>) -> Result<String, NoProgram> {
+    let program = PROGRAM.ok_or(NoProgram)?;
+    let (bytes, server) = match image {
+        ImageFrom::Page(bytes) => (packed(bytes), ""),
+        ImageFrom::Server(path) => (String::new(), path),
+    };
+    let parts = [
+        ("{name}", escaped(name)),
+        ("{server}", escaped(server)),
+        ("{style}", STYLE.to_owned()),
+        ("{format}", FORMAT.to_owned()),
+        ("{program}", packed(program)),
+        ("{image}", bytes),
+        ("{script}", SCRIPTS.concat()),
+    ];
+    let mut page = String::new();
+    let mut rest = PAGE;
+    for (mark, part) in &parts {
+        // Each mark is in the page once, in this order; a test makes a page.
+        let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
+        page.push_str(before);
+        page.push_str(part);
+        rest = after;
+    }
+    Ok(page + rest)
+}
+
+/// Compressed, in letters.
+fn packed(bytes: &[u8]) -> String {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).expect("memory takes every byte");
+    STANDARD.encode(encoder.finish().expect("memory takes every byte"))
+}
+
+/// Text for an element or an attribute.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_every_part_and_loads_nothing() {
+        let page = page("a<b.img", ImageFrom::Page(b"image")).unwrap();
+        for mark in ["{name}", "{style}", "{script}", "{program}", "{image}", "{format}", "{server}"] {
+            assert!(PAGE.contains(mark) && !page.contains(mark), "{mark}");
+        }
+        assert!(page.contains("a&lt;b.img") && page.ends_with("</html>\n"));
+        for loading in ["src=", "href=\"http", "@import", "url(", "import("] {
+            assert!(!page.contains(loading), "{loading}");
+        }
+    }
+}
