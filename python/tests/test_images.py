@@ -161,7 +161,7 @@ class Heaps(Desk):
         stores = {
             Heap: (Heap.create("test-16x4096"), "a log-structured heap on 16 units of 4096 bytes: Heap.open"),
             SensorLog: (SensorLog.create("test-16x4096"), "an ordered index on 16 units of 4096 bytes: SensorLog.open"),
-            BlockDevice: (BlockDevice.create("nandtest-32x16x512"), "a block device on NAND.*: BlockDevice.open"),
+            BlockDevice: (BlockDevice.create("nandtest-32x16x512", logical_pages=9), "a block device on NAND.*: BlockDevice.open"),
         }
         card = self.desk / "my.card"
         card.mkdir()

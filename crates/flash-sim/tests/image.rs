@@ -36,6 +36,26 @@ fn a_part_goes_on_where_it_stopped() {
     }
 }
 
+/// A command that opened a file to change it, and refused what is in it, changed its counters once.
+#[test]
+fn what_only_reads_leaves_the_file_as_it_is_and_counts_with_a_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    drop(NorSim::create_image(&path, catalogue::test_part(4, 512)).unwrap());
+    let before = fs::read(&path).unwrap();
+    let mut sim = NorSim::open_image(&path).unwrap();
+    sim.read(Address(0), &mut [0; 64]).unwrap();
+    drop(sim);
+    assert!(fs::read(&path).unwrap() == before, "reads are written to the file");
+    let mut sim = NorSim::open_image(&path).unwrap();
+    sim.read(Address(0), &mut [0; 64]).unwrap();
+    sim.program(Address(0), &[1]).unwrap();
+    sim.read(Address(0), &mut [0; 64]).unwrap();
+    let counters = sim.counters();
+    drop(sim);
+    assert_eq!(NorSim::open_image(&path).unwrap().counters(), counters);
+}
+
 /// Whoever looks at the path while an image is made there sees no file, or all of it; so does one who looks after a
 /// process was killed.
 #[test]
