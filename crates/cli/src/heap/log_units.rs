@@ -150,7 +150,7 @@ fn report_unit(unit: &Unit<'_>, live: &Live, report: &mut Report) {
         format!("{role}, sequence number {}, erase count {}", head.sequence, head.erases)
     });
     let value = head.map(|head| {
-        let role = role_name(head.stream);
+        let role = head.stream.to_string();
         json!({ "role": role, "sequence_number": head.sequence, "erase_count": head.erases })
     });
     let bytes = &cells[..cells.len().min(24)];
