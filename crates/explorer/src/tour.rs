@@ -54,7 +54,7 @@ pub fn stop(number: usize) -> Result<Stop, String> {
         return Ok(Stop { title, text, chip: Chip::of(play.end().device().sim.clone()), look });
     }
     play.call(Call::SetRoot("ann", 0))?;
-    // The tail of a new object is short: with the first update it gets a longer one.
+    // A new object has no tail here, or a short one: with the first update it gets one that has room.
     play.call(Call::Put(0, 0, 100_u32.to_le_bytes().to_vec()))?;
     play.call(Call::Put(0, 0, 70_u32.to_le_bytes().to_vec()))?;
     if number == 1 {

@@ -36,8 +36,9 @@ impl Browser {
         // The shell gives the browser the pipes as its files 3 and 4.
         let script = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                       --user-data-dir=\"$3\" --window-size=1280,900 --remote-debugging-pipe 3<\"$1\" 4>\"$2\"";
-        let process = Command::new("sh").args(["-c", script, "sh"]).args([&questions, &answers, &profile]);
-        let process = process.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, "sh"]).args([&questions, &answers, &profile]);
+        let process = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let questions = OpenOptions::new().write(true).open(questions).unwrap();
         let answers = BufReader::new(File::open(answers).unwrap());
         let mut browser =
