@@ -9,7 +9,7 @@ use norn_heap_image::convert::ConversionError;
 use norn_heap_image::{Engine, FillError, HeapImageError};
 
 use crate::code::failure::CodeFailure;
-use crate::explore::ExploreError;
+use crate::explore::failure::ExploreError;
 use crate::heap::data::document::DataError;
 use crate::log::failure::LogError;
 use crate::nbd::failure::NbdFailure;
