@@ -10,7 +10,7 @@ use norn_heap_image::convert::ConversionError;
 use norn_heap_image::{Engine, FillError, HeapFailure, HeapImageError};
 
 use crate::code::failure::CodeFailure;
-use crate::explore::ExploreError;
+use crate::explore::failure::ExploreError;
 use crate::heap::data::document::DataError;
 use crate::log::failure::{LogError, LogFailure};
 use crate::nbd::failure::NbdFailure;

@@ -1,18 +1,20 @@
 //! `norn explore`: a page that shows what is on a chip, a picture of it, or a server of that page which follows the
 //! image while another program uses it.
 
+pub mod failure;
+mod image;
 mod serve;
 
-use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use norn_explorer::chip::Chip;
-use norn_explorer::page::{ImageFrom, NoProgram, page};
+use norn_explorer::page::{ImageFrom, page};
 use norn_explorer::picture;
-use norn_flash_sim::{ImageError, ImageKind};
 
+use self::failure::ExploreError;
+use self::image::image_bytes;
 use crate::error::Error;
 use crate::new_file::NewFile;
 use crate::opening::{Opened, Source};
@@ -40,28 +42,6 @@ impl ExploreArguments {
     pub fn goes_on(&self) -> bool {
         self.serve.is_some()
     }
-}
-
-/// Why there is no page or picture.
-#[derive(Debug, thiserror::Error)]
-pub enum ExploreError {
-    /// The command has no page.
-    #[error("{0}")]
-    NoProgram(NoProgram),
-    /// A dump of a NAND part is no image.
-    #[error("{}: a dump of a NAND part; `norn image import` makes the image that a page can show", .0.display())]
-    NandDump(PathBuf),
-    /// A picture is one of a NOR part.
-    #[error("{}: a picture shows a NOR part, and this is a NAND part", .0.display())]
-    NandPicture(PathBuf),
-    /// Nothing can be served.
-    #[error("{address}: {source}")]
-    Serve {
-        /// Where.
-        address: SocketAddr,
-        /// Why not.
-        source: std::io::Error,
-    },
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -94,18 +74,4 @@ pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String,
     let file = arguments.out.clone().unwrap_or_else(|| Path::new(&name).with_extension("html"));
     NewFile::write(&file, page.as_bytes())?;
     Ok(format!("{}: a page of {} bytes that shows {name}\n", file.display(), page.len()))
-}
-
-/// The bytes of an image file with what the source has.
-fn image_bytes(source: &Source) -> Result<Vec<u8>, Error> {
-    match source.read()? {
-        Opened::Nor(part) => Ok(part.image_bytes()),
-        Opened::Nand(_) => {
-            let failed = |error| ImageError::Io { path: source.image.clone(), source: error };
-            match ImageKind::of(&source.image).map_err(failed)? {
-                Some(_) => Ok(fs::read(&source.image).map_err(failed)?),
-                None => Err(ExploreError::NandDump(source.image.clone()).into()),
-            }
-        }
-    }
 }

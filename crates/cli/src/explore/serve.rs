@@ -13,7 +13,8 @@ use std::{fs, thread};
 
 use norn_flash_sim::ImageKind;
 
-use super::{ExploreError, image_bytes};
+use super::failure::ExploreError;
+use super::image::image_bytes;
 use crate::error::Error;
 use crate::opening::Source;
 

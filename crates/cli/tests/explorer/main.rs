@@ -185,9 +185,9 @@ fn the_keyboard_leads_from_a_unit_to_the_line_of_the_format_and_back() {
 }
 
 #[test]
-fn a_part_of_64_mb_is_scrolled_fluidly() {
+fn a_part_of_50_mb_is_scrolled_fluidly() {
     let desk = desk();
-    desk.succeed("--quiet heap create large.img --part k8c1215etm");
+    desk.succeed("--quiet heap create large.img --part stm32u5:6400");
     desk.succeed("--quiet explore large.img");
     let mut browser = Browser::start();
     let began = Instant::now();

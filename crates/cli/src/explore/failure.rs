@@ -1,0 +1,28 @@
+//! Why an image has no page or picture, or nothing is served.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use norn_explorer::page::NoProgram;
+
+/// Why there is no page or picture.
+#[derive(Debug, thiserror::Error)]
+pub enum ExploreError {
+    /// The command has no page.
+    #[error("{0}")]
+    NoProgram(NoProgram),
+    /// A dump of a NAND part is no image.
+    #[error("{}: a dump of a NAND part; `norn image import` makes the image that a page can show", .0.display())]
+    NandDump(PathBuf),
+    /// A picture is one of a NOR part.
+    #[error("{}: a picture shows a NOR part, and this is a NAND part", .0.display())]
+    NandPicture(PathBuf),
+    /// Nothing can be served.
+    #[error("{address}: {source}")]
+    Serve {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
