@@ -180,7 +180,7 @@ fn the_help_names_the_limits() {
     let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let (handshake, message) = (HANDSHAKE_TIME.as_secs(), MESSAGE_TIME.as_secs());
     for limit in [
-        format!("Up to {CLIENTS_MAX} clients"),
+        format!("up to {CLIENTS_MAX} clients"),
         format!("{handshake} seconds for its handshake"),
         format!("{message} seconds for each request"),
     ] {

@@ -11,6 +11,15 @@ function showTab(name) {
   }
 }
 
+/** Forgets the details and the choice of another chip. */
+function clearPanel() {
+  [chip.unit, chip.area] = [0, -1];
+  byId("bytes").replaceChildren(element("p", {}, "Choose an area of a unit."));
+  byId("unit").replaceChildren();
+  byId("objects").replaceChildren();
+  showTab("bytes");
+}
+
 function row(...cells) {
   return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
 }

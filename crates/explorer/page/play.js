@@ -13,10 +13,12 @@ function showSections(...names) {
 }
 
 function record() {
-  const recorded = ask("record", { seed: Number(byId("seed").value) || 1, calls: 120 });
+  if (!byId("seed").checkValidity()) throw new Error(`Seed: ${byId("seed").validationMessage}`);
+  const recorded = ask("record", { seed: Number(byId("seed").value), calls: 120 });
   const slider = byId("slider");
   [slider.min, slider.max, slider.value] = [recorded.first, recorded.last, recorded.first];
   showSections("player");
+  clearPanel();
   moveTo(recorded.first);
   say(`Recorded ${recorded.calls.length} calls, ${recorded.last - recorded.first} operations`);
 }

@@ -8,7 +8,7 @@ function start() {
   if (opened) openImage(opened);
   else openEmpty(DEMO);
   showSections();
-  chip.area = -1;
+  clearPanel();
   refresh();
   const { mount: found, has_heap } = chip.overview;
   if (has_heap && found.operations > 0) {
@@ -21,7 +21,13 @@ function start() {
 }
 
 async function openFile(file) {
-  opened = new Uint8Array(await file.arrayBuffer());
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  try {
+    openImage(bytes);
+  } catch (error) {
+    throw new Error(`${file.name}: ${error.message.replace(/^the image: /, "")}`);
+  }
+  opened = bytes;
   byId("name").textContent = file.name;
   document.title = `${file.name} – Norn`;
   start();

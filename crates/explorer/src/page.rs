@@ -99,7 +99,9 @@ mod tests {
     fn a_page_has_every_part_and_loads_nothing() {
         let page = page("a<b.img", ImageFrom::Page(b"image")).unwrap();
         for mark in ["{name}", "{style}", "{script}", "{program}", "{image}", "{format}", "{server}"] {
-            assert!(PAGE.contains(mark) && !page.contains(mark), "{mark}");
+            // The script has `${name}`.
+            let is_left = page.replace(&format!("${mark}"), "").contains(mark);
+            assert!(PAGE.matches(mark).count() == 1 && !is_left, "{mark}");
         }
         assert!(page.contains("a&lt;b.img") && page.ends_with("</html>\n"));
         for loading in ["src=", "href=\"http", "@import", "url(", "import("] {

@@ -68,7 +68,7 @@ mod tests {
             ("test-70000x4096", "70000 erase units: a store has up to 4080"),
             ("w25q80:many", "\"many\" is not a number of erase units"),
             ("w25q80:0", "such a part cannot exist"),
-            ("test-16x4095", "such a part cannot exist"),
+            ("test-0x4096", "such a part cannot exist"),
             ("test-16", "a test part is named test-UNITSxBYTES"),
             ("w26q80:16", "no such part; there are tinystore,"),
         ] {

@@ -204,7 +204,7 @@ impl<D: Nor, M: UnitRows, L: Listener> Reclamation<D, M, L> {
 
     /// Writes what is in doubt anew, where no unit is free: into the unit of the next log, before that counts. Its head
     /// leads to the new map, in which nothing is in doubt. A unit with few sectors goes along, and what is live in the
-    /// present log's unit if no other can be the third, so that neither this nor many mounts that are cut use up a unit.
+    /// present log's unit if no other can be the third. So neither this nor many mounts that are cut use up a unit.
     ///
     /// # Errors
     /// `Full` where that does not fit.

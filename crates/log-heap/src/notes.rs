@@ -69,8 +69,8 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         Ok(())
     }
 
-    /// Notes where a sector from before, which was in doubt, is now. Where a log is to begin beside sectors, in its head:
-    /// a note that ended this log is of the same object, and counts no more.
+    /// Notes where a sector from before, which was in doubt, is now. Where a log is to begin beside sectors, the note
+    /// goes to its head: a note that ended this log is of the same object, and counts no more.
     pub(crate) fn note_settled(&mut self, note: Note) -> Result<(), StoreError<D::Error>> {
         if self.sectors().is_none() {
             return self.note(note);

@@ -5,6 +5,7 @@ pub mod failure;
 mod image;
 mod serve;
 
+use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use clap::Args;
 use norn_explorer::chip::Chip;
 use norn_explorer::page::{ImageFrom, page};
 use norn_explorer::picture;
+use norn_flash_sim::ImageError;
 
 use self::failure::ExploreError;
 use self::image::image_bytes;
@@ -60,6 +62,8 @@ pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String,
     let source = &arguments.source;
     let name = source.image.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if let Some(address) = arguments.serve {
+        // The image may be in use, but has to be there.
+        fs::File::open(&source.image).map_err(|error| ImageError::Io { path: source.image.clone(), source: error })?;
         let page = page(&name, ImageFrom::Server(serve::IMAGE_PATH)).map_err(ExploreError::NoProgram)?;
         return serve::serve(address, page, source, say);
     }

@@ -184,10 +184,32 @@ fn the_keyboard_leads_from_a_unit_to_the_line_of_the_format_and_back() {
     browser.picture("dark.png");
 }
 
+/// What the page said of one image stayed there under the name of another.
 #[test]
-fn a_part_of_50_mb_is_scrolled_fluidly() {
+fn another_chip_leaves_nothing_of_the_one_before() {
+    let (desk, mut browser) = shown();
+    browser.click("tour");
+    assert!(browser.text("byId('bytes').textContent").contains(" bytes at 0x"));
+    browser.click("guide-end");
+    assert_eq!(browser.text("byId('bytes').textContent"), "Choose an area of a unit.");
+
+    let facts = browser.text("byId('facts').textContent");
+    let dropped = "guarded(() => openFile(new File(['NORNSIM'], 'bad.img')))().then(() => byId('problem').textContent)";
+    assert!(browser.text(dropped).starts_with("bad.img: "));
+    let shown = ["name", "facts"].map(|id| browser.text(&format!("byId('{id}').textContent")));
+    assert_eq!(shown, ["heap.img".to_owned(), facts]);
+
+    let seed = "byId('seed').value = '1e99'; guarded(record)().then(() => byId('problem').textContent)";
+    assert!(browser.text(seed).starts_with("Seed: "));
+    let missing = ["explore", "none.img", "--serve", "127.0.0.1:0"];
+    let refused = Command::new(env!("CARGO_BIN_EXE_norn")).args(missing).current_dir(desk.path("")).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+#[test]
+fn a_part_of_64_mb_is_scrolled_fluidly() {
     let desk = desk();
-    desk.succeed("--quiet heap create large.img --part stm32u5:6400");
+    desk.succeed("--quiet heap create large.img --part k8c1215etm --engine tinystore");
     desk.succeed("--quiet explore large.img");
     let mut browser = Browser::start();
     let began = Instant::now();

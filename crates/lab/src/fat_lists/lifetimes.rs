@@ -188,8 +188,20 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
             "§0.4.2: erases of the most worn block over the mean",
             "all blocks wear evenly",
             pair(Row::unevenness, |fat, _| fat < 1.5),
-        ),
+        )
+        .because(gap(outcomes)),
     ]
+}
+
+/// How far the most worn block is ahead: the ratio to a mean of few erases is large.
+fn gap(outcomes: &[Outcome<Parameters, Row>]) -> String {
+    let of_spread = |(spread, name)| {
+        let Row { erases_mean, erases_most, .. } = find(outcomes, Structure::FatList, spread)?;
+        let ahead = f64::from(*erases_most) - erases_mean;
+        Some(format!("{} erases ahead of a mean of {} ({name})", figure(ahead), figure(*erases_mean)))
+    };
+    let gaps: Vec<String> = SPREADS.into_iter().filter_map(of_spread).collect();
+    format!("the fat list's most worn block is {}", gaps.join(", "))
 }
 
 const SPREADS: [(Spread, &str); 2] =

@@ -1,10 +1,11 @@
 //! The JSON document of a heap, and what can be wrong with one.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::{fmt, fs};
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::report::digits_of;
@@ -106,7 +107,66 @@ impl Document {
     /// When it cannot be read, or is none; with line and column.
     pub fn read(file: &Path) -> Result<Document, DataError> {
         let text = fs::read_to_string(file).map_err(DataError::new)?;
+        serde_json::from_str::<WithoutRepeats>(&text).map_err(DataError::new)?;
         serde_json::from_str(&text).map_err(DataError::new)
+    }
+}
+
+/// Any JSON value in which no object has a member twice: of two, one would be lost.
+struct WithoutRepeats;
+
+impl<'de> Deserialize<'de> for WithoutRepeats {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WithoutRepeats)
+    }
+}
+
+impl<'de> Visitor<'de> for WithoutRepeats {
+    type Value = WithoutRepeats;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self, A::Error> {
+        while elements.next_element::<WithoutRepeats>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        let mut names = BTreeSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if names.contains(&name) {
+                return Err(A::Error::custom(format!("{name:?} is there twice")));
+            }
+            members.next_value::<WithoutRepeats>()?;
+            names.insert(name);
+        }
+        Ok(self)
     }
 }
 

@@ -52,6 +52,9 @@ fn entries_of(document: &Document) -> Result<BTreeMap<String, Entry>, DataError>
         return Err(DataError::new(format!("two classes are called {:?}", class.name)));
     }
     let entry = |(name, value): (&String, &Value)| {
+        if name.starts_with('#') && stated(name).is_none() {
+            return Err(DataError::new(format!("object {name}: not a reference such as #3.1; other names have no #")));
+        }
         let entry = if value.get("array").is_some() { array(value) } else { object(value, &classes) };
         entry.map(|entry| (name.clone(), entry)).map_err(|error| error.within(&format!("object {name}")))
     };

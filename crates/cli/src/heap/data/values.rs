@@ -109,7 +109,10 @@ impl Type {
                 let number = value.as_i64().filter(|number| number << shift >> shift == *number);
                 Ok(number.ok_or_else(wrong)?.to_le_bytes()[..width].to_vec())
             }
-            Type::Float(4) => Ok((value.as_f64().ok_or_else(wrong)? as f32).to_le_bytes().to_vec()),
+            Type::Float(4) => {
+                let number = value.as_f64().map(|number| number as f32).filter(|number| number.is_finite());
+                Ok(number.ok_or_else(wrong)?.to_le_bytes().to_vec())
+            }
             Type::Float(_) => Ok(value.as_f64().ok_or_else(wrong)?.to_le_bytes().to_vec()),
             Type::Reference if value.is_null() => Ok(vec![0; width]),
             Type::Reference => {
