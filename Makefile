@@ -44,7 +44,7 @@ install:
 	tools/install-c $(PREFIX) $(TARGET)
 
 test: test-java
-	@tools/ensure-rust
+	@tools/ensure-rust wasm32-unknown-unknown
 	@tools/ensure-test-programs
 	cargo test --locked --workspace
 	cargo test --locked -p norn-cli --features arrow,plots log
@@ -60,7 +60,7 @@ firmware-counts:
 	tools/firmware-counts
 
 test-long:
-	@tools/ensure-rust thumbv7em-none-eabi
+	@tools/ensure-rust thumbv7em-none-eabi wasm32-unknown-unknown
 	@tools/ensure-test-programs long
 	cargo test --locked --workspace -- --ignored --nocapture $(if $(NORN_TRACES),,--skip the_traces_of_mibench)
 	@$(if $(NORN_TRACES),,echo "NOT RUN: the figures of MiBench's traces; NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst, runs them")
