@@ -149,7 +149,7 @@ fn what_is_wrong_with_a_document_is_named() {
         (document(r#""o": { "class": "a", "fields": { "x": 1, "x": 2 } }"#, ""), r#""x" is there twice at line 2"#),
         (
             document(r#""o": { "array": "f32", "elements": [1e39] }"#, ""),
-            "object o, value 0: 1e39 is not a value of type f32",
+            "object o, value 0: 1e+39 is not a value of type f32",
         ),
         (document(r##""#70000.1": { "class": "a" }"##, ""), "object #70000.1: not a reference such as #3.1"),
         (document("", r#""r": "o""#), r#"root r: no object is called "o""#),

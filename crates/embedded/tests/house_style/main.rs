@@ -164,7 +164,10 @@ fn no_parameter_is_a_boolean() {
     };
     assert!(is_offence("    fn open(path: &Path, create: bool) -> File {"));
     assert!(!is_offence("    fn is_open(&self) -> bool {"));
-    let offences = lines_where(sources(), is_offence).into_iter().filter(|line| !line.contains("/house_style/"));
+    // What serde declares so.
+    let exempt = ["/house_style/", "fn visit_bool<"];
+    let offences = lines_where(sources(), is_offence).into_iter();
+    let offences = offences.filter(|line| !exempt.iter().any(|known| line.contains(known)));
     none("boolean parameters", offences.collect());
 }
 
