@@ -169,7 +169,7 @@ impl<'c> Unit<'c> {
         if let Some(head) = self.head.filter(|_| is_in(self.start(), self.geometry.head())) {
             return self.found((self.start(), self.geometry.head()), "the unit's head", self.head_pieces(&head));
         }
-        for (at, header) in self.sectors().filter(|(at, header)| is_in(*at, header.granules(&self.geometry))) {
+        if let Some((at, header)) = self.sectors().find(|(at, header)| is_in(*at, header.granules(&self.geometry))) {
             let found = self.found((at, header.granules(&self.geometry)), header.to_string(), self.pieces(at, &header));
             let object = is_object(&header).then(|| Ref::new(header.index, header.generation));
             return Found { object, ..found };

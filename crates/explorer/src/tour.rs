@@ -82,7 +82,7 @@ fn torn(number: usize, title: &'static str, play: &mut Play) -> Result<Stop, Str
     play.call(Call::Put(0, 0, 30_u32.to_le_bytes().to_vec()))?;
     let (_, delta) = value_of(play)?;
     let programs = |act: Act| matches!(act, Act::Program(at, bytes) if (at.0..at.0 + bytes).contains(&delta.0));
-    let operation = play.operations().map(|(_, one)| *one).filter(|one| programs(one.act)).last();
+    let operation = play.operations().map(|(_, one)| *one).rfind(|one| programs(one.act));
     let at = operation.ok_or("the update programs a delta")?.first;
     let cut = play.cut(at, Tear::AllButOneBit(3))?;
     if number == 2 {
