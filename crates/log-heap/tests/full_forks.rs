@@ -10,8 +10,8 @@ const REPLAY: &str = "-p norn-log-heap --test full_forks";
 const CUTS_OF_A_TRANSACTION: usize = 12;
 /// Of the operations of a transaction, those of its last calls, in which most cuts are.
 const LAST_OPERATIONS: u64 = 400;
-/// Objects of a large part are no smaller on average, in thousandths of it.
-const OBJECT_BYTES_MIN: usize = 4 * 1_500;
+/// About as many objects are on a part at most: each is read after each cut.
+const OBJECTS_MAX: usize = 6_000;
 /// Deletions in a row that give room.
 const BYTES_THAT_GIVE_ROOM: u64 = 4;
 
@@ -32,8 +32,7 @@ fn fill(random: &mut fastrand::Rng) -> Option<(Heap, Vec<Ref>)> {
     let part = sim.part();
     let rows = vec![UnitRow::UNUSED; usize::from(part.unit_count)];
     let mut heap = Heap::format_in(sim, rows).ok()?;
-    // At most a few thousand objects: each is read after each cut.
-    let most = random.usize(2..24).max(part.size_bytes() as usize / OBJECT_BYTES_MIN / 2);
+    let most = random.usize(2..24).max(part.size_bytes() as usize / OBJECTS_MAX / 2);
     let mut objects = Vec::new();
     while let Ok(object) = heap.create(Layout::uniform(random.usize(1..most), 4)) {
         objects.push(object);
