@@ -178,17 +178,21 @@ impl ImageFile {
         Ok(image)
     }
 
-    /// The bytes that such a file would have.
-    pub fn bytes_of(
+    /// The same in memory, where nothing is published.
+    pub fn begin_in_memory(
         (kind, name, geometry): (&Kind, &str, &[u32]),
         file_bytes: u64,
         fill: impl FnOnce(&ImageFile) -> io::Result<()>,
-    ) -> io::Result<Vec<u8>> {
-        let memory = Contents::Memory(Mutex::new(vec![0; file_bytes as usize]));
-        let image = ImageFile::opened(memory);
+    ) -> io::Result<ImageFile> {
+        let image = ImageFile::opened(Contents::Memory(Mutex::new(vec![0; file_bytes as usize])));
         fill(&image)?;
         image.write_at(0, &kind.encode(name, geometry))?;
-        match image.contents {
+        Ok(image)
+    }
+
+    /// The bytes of an image that is in memory.
+    pub fn into_bytes(self) -> io::Result<Vec<u8>> {
+        match self.contents {
             Contents::Memory(bytes) => Ok(bytes.into_inner().unwrap_or_else(PoisonError::into_inner)),
             Contents::File(_) => Err(ErrorKind::Unsupported.into()),
         }

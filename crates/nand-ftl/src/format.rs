@@ -47,8 +47,8 @@ pub(crate) const FORMAT_VERSION: u8 = 2;
 const MAGIC: [u8; 4] = *b"NFT2";
 const _: () = assert!(MAGIC[3] == b'0' + FORMAT_VERSION);
 const LBA_NONE: u32 = 0xFF_FFFF;
-const TAG_BYTES: usize = 13;
-const CHECKED_TAG_BYTES: usize = 9;
+pub(crate) const TAG_BYTES: usize = 13;
+pub(crate) const CHECKED_TAG_BYTES: usize = 9;
 const CODE_BYTES: usize = 2;
 const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
@@ -119,8 +119,13 @@ impl Codec {
         Column(self.page_bytes as u16)
     }
 
+    /// Code words of a page.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
     /// Usable columns of a word's share of the out-of-band area.
-    fn columns(&self, word: usize) -> impl Iterator<Item = usize> + use<> {
+    pub fn columns(&self, word: usize) -> impl Iterator<Item = usize> + use<> {
         let Codec { page_bytes, share_bytes, mark, .. } = *self;
         (word * share_bytes..(word + 1) * share_bytes).filter(move |&at| at != mark).map(move |at| page_bytes + at)
     }
@@ -140,7 +145,8 @@ impl Codec {
         }
     }
 
-    fn code_at(word: usize) -> usize {
+    /// How many usable bytes of a word's share precede its code.
+    pub fn code_at(word: usize) -> usize {
         if word == 0 { TAG_BYTES } else { 0 }
     }
 

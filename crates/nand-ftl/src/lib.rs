@@ -100,6 +100,7 @@ mod format;
 mod ftl;
 mod gathering;
 mod ground;
+pub mod inspection;
 mod jobs;
 mod layout;
 mod membership;

@@ -246,7 +246,7 @@ pub struct RealTimeCounters {
 ///
 /// A task that writes no more than it declared has a token for each page. [`guarantee`](Self::guarantee) says whether
 /// that still holds after blocks failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RealTime<D, M, const SLOTS: usize> {
     pub(crate) ftl: Ftl<D, M>,
     pub(crate) config: RealTimeConfig,

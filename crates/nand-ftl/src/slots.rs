@@ -131,7 +131,7 @@ impl Iterator for Works<'_> {
 const CHECKPOINT: usize = 0;
 
 /// At most `SLOTS` tasks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Slots<const SLOTS: usize> {
     slots: [Option<Slot>; SLOTS],
     generations: [u16; SLOTS],

@@ -58,21 +58,32 @@ impl NandSim {
     /// # Errors
     /// If the file exists or cannot be made, or an image file that this part is read from cannot be read.
     pub fn save_image(&self, path: &Path) -> Result<(), ImageError> {
-        let io_error = |source| ImageError::Io { path: path.to_owned(), source };
-        let image_error = |error: NandSimError| match error {
-            NandSimError::Image(kind) => io_error(kind.into()),
-            error => io_error(io::Error::other(error)),
-        };
         let mut image = NandImage::begin(path, &self.spec)?;
+        self.save_to(&image).map_err(|source| ImageError::Io { path: path.to_owned(), source })?;
+        image.publish()
+    }
+
+    /// The bytes of the image file that [`save_image`](Self::save_image) would write.
+    ///
+    /// # Panics
+    /// If an image file that this part is read from cannot be read.
+    pub fn image_bytes(&self) -> Vec<u8> {
+        let image = NandImage::begin_in_memory(&self.spec).expect("memory takes every byte");
+        self.save_to(&image).and_then(|()| image.into_bytes()).expect("the image file can be read")
+    }
+
+    fn save_to(&self, image: &NandImage) -> io::Result<()> {
         for block in self.spec.part.blocks() {
             for page in self.cells(block).programmed() {
-                let cells = self.page_cells(block.page(page)).map_err(image_error)?;
-                cells.map_or(Ok(()), |cells| image.save_page(block.page(page), &cells)).map_err(io_error)?;
+                let cells = self.page_cells(block.page(page)).map_err(|error| match error {
+                    NandSimError::Image(kind) => kind.into(),
+                    error => io::Error::other(error),
+                })?;
+                cells.map_or(Ok(()), |cells| image.save_page(block.page(page), &cells))?;
             }
-            image.save_block(block.0, self.cells(block)).map_err(io_error)?;
+            image.save_block(block.0, self.cells(block))?;
         }
-        image.save_state(&self.instrument.state()).map_err(io_error)?;
-        image.publish()
+        image.save_state(&self.instrument.state())
     }
 
     /// Every page of the part.
@@ -88,6 +99,26 @@ mod tests {
 
     use super::*;
     use crate::nand_catalogue;
+
+    #[test]
+    fn the_bytes_of_an_image_are_those_of_the_file() {
+        let mut part = NandSim::new(nand_catalogue::test_part(8, 4, 256));
+        part.mark_bad(&[Block(2)]);
+        part.program(Block(3).page(0), &[Piece { column: Column(0), bytes: b"page" }]).unwrap();
+        part.cut_power_after(0, Tear::Unstable(3));
+        part.program(Block(3).page(1), &[Piece { column: Column(0), bytes: b"torn" }]).unwrap_err();
+        part.power_on();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("part.img");
+        part.save_image(&path).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        assert!(part.image_bytes() == file);
+        let again = NandSim::from_image_bytes(file).unwrap();
+        assert!(part.pages().all(|page| part.peek(page) == again.peek(page)));
+        assert_eq!((again.operations(), again.counters()), (part.operations(), part.counters()));
+        // A part that is read from bytes has pages there.
+        assert!(again.image_bytes() == part.image_bytes());
+    }
 
     #[test]
     fn a_dump_keeps_pages_and_bad_blocks() {

@@ -84,6 +84,19 @@ impl NandImage {
         Ok(NandImage { file, layout, access: Access::ReadWrite })
     }
 
+    /// The same in memory.
+    pub fn begin_in_memory(spec: &NandSpec) -> io::Result<Self> {
+        let layout = Layout { part: spec.part };
+        let header = (&KIND, &*spec.name, &*geometry(spec));
+        let file = ImageFile::begin_in_memory(header, layout.file_bytes(), |_| Ok(()))?;
+        Ok(NandImage { file, layout, access: Access::ReadWrite })
+    }
+
+    /// The bytes of an image that is in memory.
+    pub fn into_bytes(self) -> io::Result<Vec<u8>> {
+        self.file.into_bytes()
+    }
+
     pub fn publish(&mut self) -> Result<(), ImageError> {
         self.file.publish()
     }
