@@ -18,7 +18,7 @@ use core::num::{NonZeroU16, NonZeroU32};
 
 use norn_flash::{Block, Column, NandPart, PageAddress};
 
-use crate::address::ImagePage;
+use crate::address::{CachePage, ImagePage};
 use crate::code::Code;
 use crate::error::ImageError;
 
@@ -171,8 +171,18 @@ impl Image {
     }
 
     /// Cache pages, the last of which may be filled up.
-    pub(crate) const fn cache_pages(&self) -> u32 {
+    pub const fn cache_pages(&self) -> u32 {
         self.layout.cache_pages(self.image_bytes)
+    }
+
+    /// Where a cache page with code `C` lies: the page of the part, and the first column. `None` after the image's end.
+    /// For tools and tests.
+    pub fn place_of<C: Code>(&self, page: CachePage) -> Option<(PageAddress, Column)> {
+        let per_page = self.layout.per_page.get();
+        let index = page.0 % per_page;
+        let column = column::<C>(index, self.cache_page_bytes().into());
+        (u32::from(page.0) < self.cache_pages())
+            .then(|| (self.address(ImagePage(u32::from(page.0 / per_page))), column))
     }
 
     /// The bad blocks among its own, which it leaves out.
