@@ -1,9 +1,42 @@
-// The details: bytes and what they say, a unit's areas, objects, and the document of the format.
+// The details: bytes and what they say, a unit's areas, and the document of the format. Each kind of image has panels
+// of its own between them, which other scripts add to PANELS.
 
-const TABS = ["bytes", "unit", "objects", "format"];
+/** Panels by name: title, and what fills and shows the panel. */
+const PANELS = {
+  bytes: ["Bytes", () => showTab("bytes")],
+  unit: ["Unit", () => showUnit()],
+  format: ["Format", () => showTab("format")],
+};
+let tabs = [];
+
+/** Lays out the tabs of an image: those that every one has, and its own. */
+function showPanels(own) {
+  const { format } = chip.overview;
+  const wanted = ["bytes", "unit", ...own, ...(format ? ["format"] : [])];
+  if (wanted.join() === tabs.join() && byId("format")?.dataset.of === String(format)) return;
+  tabs = wanted;
+  byId("tabs").replaceChildren(...tabs.map(tabOf));
+  byId("panels").replaceChildren(...tabs.map((tab) =>
+    element("div", { id: tab, role: "tabpanel", "aria-labelledby": "tab-" + tab, tabindex: 0 })));
+  if (format) layOutFormat(format);
+  clearPanel();
+}
+
+function tabOf(tab, number) {
+  const button = element("button", { type: "button", role: "tab", id: "tab-" + tab, "aria-controls": tab,
+    onclick: () => PANELS[tab][1]() }, PANELS[tab][0]);
+  button.addEventListener("keydown", guarded((event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    const next = tabs[(number + step + tabs.length) % tabs.length];
+    PANELS[next][1]();
+    byId("tab-" + next).focus();
+  }));
+  return button;
+}
 
 function showTab(name) {
-  for (const tab of TABS) {
+  for (const tab of tabs) {
     const isShown = tab === name;
     byId(tab).hidden = !isShown;
     byId("tab-" + tab).setAttribute("aria-selected", String(isShown));
@@ -14,9 +47,9 @@ function showTab(name) {
 /** Forgets the details and the choice of another chip. */
 function clearPanel() {
   [chip.unit, chip.area] = [0, -1];
+  if (!tabs.length) return;
+  for (const tab of tabs) if (tab !== "format") byId(tab).replaceChildren();
   byId("bytes").replaceChildren(element("p", {}, "Choose an area of a unit."));
-  byId("unit").replaceChildren();
-  byId("objects").replaceChildren();
   showTab("bytes");
 }
 
@@ -118,48 +151,11 @@ function showUnit() {
   showTab("unit");
 }
 
-/** Shows roots and objects; `after` continues a long list. */
-function showObjects(after = null) {
-  const listed = ask("objects", { after });
-  const object = (bits, text) => element("button", { type: "button", onclick: () => showObject(bits) }, text);
-  const bitsOf = new Map(listed.objects.map((one) => [one.reference, one.bits]));
-  const roots = listed.roots.map((one) => row(one.root,
-    bitsOf.has(one.reference) ? object(bitsOf.get(one.reference), one.reference) : one.reference));
-  const objects = listed.objects.map((one) => row(object(one.bits, one.reference), one.kind, String(one.fields),
-    String(one.data_bytes), String(one.header_bytes), String(one.sectors)));
-  const more = listed.after === null ? ""
-    : element("button", { type: "button", onclick: () => showObjects(listed.after) }, "More objects");
-  byId("objects").replaceChildren(
-    element("h3", {}, "Roots"), table(["Root", "Reference"], roots),
-    element("h3", {}, "Objects"),
-    table(["Reference", "Kind", "Fields", "Data bytes", "Header bytes", "Sectors"], objects), more,
-  );
-  showTab("objects");
-}
-
-function showObject(bits) {
-  const found = ask("object", { bits });
-  const rows = found.fields.map((field) => row(
-    String(field.index), element("code", {}, field.value), addressButton(field.at), field.in,
-    field.names ? element("button", { type: "button", onclick: () => showObject(field.names.bits) },
-      field.names.reference) : "",
-  ));
-  const back = element("button", { type: "button", onclick: () => showObjects() }, "All objects");
-  const header = found.header ? [element("p", {}, "Header: ", element("code", {}, found.header))] : [];
-  byId("objects").replaceChildren(
-    back, element("h3", {}, found.reference), ...header,
-    table(["Field", "Value", "At", "In", "Names"], rows),
-    found.count > found.fields.length ? `and ${found.count - found.fields.length} more` : "",
-  );
-  showTab("objects");
-  if (found.at !== null) chooseAddress(found.at);
-}
-
 /** The document of the format, with the section and the start of each line noted on its element. */
-function layOutFormat() {
+function layOutFormat(name) {
   const made = [];
   let section = "";
-  for (const block of byId("format-text").textContent.split("\n\n")) {
+  for (const block of byId("format-" + name).textContent.split("\n\n")) {
     const lines = block.trim().split("\n");
     const note = (one, start) => {
       Object.assign(one.dataset, { section, start });
@@ -177,23 +173,6 @@ function layOutFormat() {
         lines.join(" ")));
     }
   }
+  byId("format").dataset.of = name;
   byId("format").replaceChildren(...made);
-}
-
-function listenToPanel() {
-  layOutFormat();
-  const shows = {
-    bytes: () => showTab("bytes"), unit: showUnit, objects: () => showObjects(), format: () => showTab("format"),
-  };
-  for (const [number, tab] of TABS.entries()) {
-    const button = byId("tab-" + tab);
-    button.addEventListener("click", guarded(shows[tab]));
-    button.addEventListener("keydown", guarded((event) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!step) return;
-      const next = TABS[(number + step + TABS.length) % TABS.length];
-      shows[next]();
-      byId("tab-" + next).focus();
-    }));
-  }
 }

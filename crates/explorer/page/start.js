@@ -10,9 +10,9 @@ function start() {
   showSections();
   clearPanel();
   refresh();
-  const { mount: found, has_heap } = chip.overview;
-  if (has_heap && found.operations > 0) {
-    byId("power-text").textContent = "The power failed while this heap was at work. The mount will program " +
+  const { mount: found, is_mounted } = chip.overview;
+  if (is_mounted && found.operations > 0) {
+    byId("power-text").textContent = "The power failed while this image was at work. The mount will program " +
       `${found.operations} words.`;
     byId("mount-list").replaceChildren();
     byId("mount").disabled = false;
@@ -70,12 +70,10 @@ function listenToFiles() {
 
 guarded(async () => {
   await loadProgram();
-  readColours();
   byId("name").textContent = document.title.replace(/ – Norn$/, "");
   const text = byId("image").textContent.trim();
   if (text) opened = await unpacked(text);
   listenToUnits();
-  listenToPanel();
   listenToPlay();
   listenToFiles();
   const server = document.querySelector("meta[name=norn-server]").content;

@@ -4,19 +4,26 @@ const ROW = 18;
 const LEFT = 92;
 const RIGHT = 88;
 const COLUMNS = 400;
-const KINDS = {
-  h: ["head", "head of a unit"], o: ["object", "object"], a: ["array", "array"], r: ["roots", "roots"],
-  m: ["map", "map node"], l: ["log", "record of the log"], c: ["changes", "changes in a tail"],
-  f: ["free", "free places"], u: ["unknown", "torn or unknown"], e: ["erased", "erased"],
-};
-const chip = { overview: null, rows: new Map(), unit: 0, area: -1, areas: null, most: 0, oldest: 0, newest: 0 };
+const chip = { overview: null, kinds: {}, rows: new Map(), unit: 0, area: -1, areas: null, most: 0, oldest: 0, newest: 0 };
 let colours = {};
 let isDue = false;
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = [...Object.values(KINDS).map(([name]) => name), "front", "pale", "mark", "row", "back"];
+  const names = [...Object.values(chip.kinds).map(([name]) => name), "front", "pale", "mark", "row", "back"];
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
+}
+
+/** The legend, and the colours of the kinds of areas that this image has. */
+function showKinds(kinds) {
+  const shown = JSON.stringify(kinds);
+  if (byId("legend").dataset.shown === shown) return;
+  byId("legend").dataset.shown = shown;
+  chip.kinds = Object.fromEntries(kinds.map(([letter, name, text]) => [letter, [name, text]]));
+  readColours();
+  const legend = kinds.map(([, name, text]) =>
+    element("li", {}, element("i", { style: `background: var(--${name})` }), text));
+  byId("legend").replaceChildren(...legend, element("li", {}, "pale: obsolete; strong: newest; right: erases"));
 }
 
 /** Shows what the program shows now. */
@@ -24,26 +31,26 @@ function refresh() {
   chip.overview = ask("overview");
   chip.rows.clear();
   chip.areas = null;
-  const { part, unit_count, unit_bytes, units, content, erases, programs, is_nand } = chip.overview;
+  const { part, unit_count, unit_bytes, units, units_are, content, erases, programs } = chip.overview;
+  showKinds(chip.overview.kinds);
+  showPanels(chip.overview.panels);
   chip.most = Math.max(1, ...units.map(([erased]) => erased));
   const sequences = units.map(([, , sequence]) => sequence).filter((sequence) => sequence !== null);
   chip.oldest = Math.min(...sequences, Infinity);
   chip.newest = Math.max(...sequences, 0);
   chip.unit = Math.min(chip.unit, unit_count - 1);
-  const places = is_nand ? "blocks" : "units";
-  byId("facts").textContent = `${part}: ${unit_count} ${places} of ${unit_bytes} bytes, ${content}; ` +
+  byId("facts").textContent = `${part}: ${unit_count} ${units_are} of ${unit_bytes} bytes, ${content}; ` +
     `${programs} words programmed, ${erases} erases`;
-  byId("chip-title").textContent = is_nand ? "Blocks" : "Erase units";
+  byId("chip-title").textContent = units_are === "blocks" ? "Blocks" : "Erase units";
   byId("units-height").style.height = `${unit_count * ROW}px`;
-  byId("export").disabled = Boolean(is_nand);
-  byId("record").disabled = !chip.overview.has_heap;
+  byId("export").disabled = !chip.overview.has_image;
+  byId("record").disabled = !chip.overview.is_mounted;
   describeUnit();
   redraw();
 }
 
 function rowOf(unit) {
   if (!chip.rows.has(unit)) {
-    if (chip.overview.is_nand) return null;
     const first = Math.floor(unit / 8) * 8;
     const rows = ask("rows", { first, count: 8, columns: COLUMNS });
     rows.forEach((row, number) => chip.rows.set(first + number, row));
@@ -104,7 +111,7 @@ function drawRow(context, unit, y, width) {
     const letter = strip[from].toLowerCase();
     if (letter !== "e") {
       context.globalAlpha = strip[from] === letter ? strength(sequence) : 0.25;
-      context.fillStyle = colours[KINDS[letter][0]];
+      context.fillStyle = colours[chip.kinds[letter][0]];
       context.fillRect(LEFT + (room * from) / COLUMNS, y + 2, (room * (to - from)) / COLUMNS, ROW - 4);
     }
     from = to;
@@ -134,7 +141,6 @@ function drawChosen(context, unit, y, room) {
 }
 
 function areasOf(unit) {
-  if (chip.overview.is_nand) return [];
   if (chip.areas?.unit !== unit) chip.areas = ask("unit", { unit });
   return chip.areas.areas;
 }
@@ -143,7 +149,7 @@ function areasOf(unit) {
 function describeUnit() {
   const [erases, role] = chip.overview.units[chip.unit];
   const area = chip.area < 0 ? null : areasOf(chip.unit)[chip.area];
-  const what = chip.overview.is_nand ? "Block" : "Unit";
+  const what = chip.overview.units_are === "blocks" ? "Block" : "Unit";
   const text = area
     ? `${area.text}, ${area.state}, ${area.bytes} bytes at ${hexadecimal(area.at)}`
     : `${what} ${chip.unit}, ${role ?? "no head"}, erased ${erases} times`;
@@ -185,7 +191,7 @@ function listenToUnits() {
     const room = box.clientWidth - LEFT - RIGHT;
     const share = (event.clientX - bounds.left - LEFT) / room;
     choose(unit, -1);
-    if (share < 0 || share >= 1 || chip.overview.is_nand) showUnit();
+    if (share < 0 || share >= 1 || !areasOf(unit).length) showUnit();
     else showAddress(unit * unit_bytes + Math.floor(share * unit_bytes));
   }));
   box.addEventListener("keydown", guarded((event) => {
@@ -198,8 +204,4 @@ function listenToUnits() {
     else return;
     event.preventDefault();
   }));
-  const legend = Object.values(KINDS).map(([name, text]) => {
-    return element("li", {}, element("i", { style: `background: var(--${name})` }), text);
-  });
-  byId("legend").append(...legend, element("li", {}, "pale: obsolete; strong: newest; right: erases"));
 }

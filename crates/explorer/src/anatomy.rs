@@ -4,78 +4,32 @@ use norn_flash::Address;
 use norn_heap::Ref;
 use serde_json::{Value, json};
 
-/// What an area holds.
+/// What an area holds: each format has kinds of its own beside these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// All ones.
-    Erased,
-    /// The head of a unit.
-    Head,
-    /// An object.
-    Object,
-    /// An array, or a section of one.
-    Array,
-    /// Named roots.
-    Roots,
-    /// A node of the map.
-    Node,
-    /// A record of the log.
-    Record,
-    /// Used places of a tail: changes of what is before them.
-    Changes,
-    /// Places that are still erased.
-    Free,
-    /// What no decoder knows.
-    Unknown,
+pub struct Kind {
+    /// Its letter in a strip, a small one: small where the area is in use.
+    pub letter: u8,
+    /// Its name, which style sheets use.
+    pub name: &'static str,
+    /// The same in the legend.
+    pub text: &'static str,
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Kind; 10] = [
-        Kind::Erased,
-        Kind::Head,
-        Kind::Object,
-        Kind::Array,
-        Kind::Roots,
-        Kind::Node,
-        Kind::Record,
-        Kind::Changes,
-        Kind::Free,
-        Kind::Unknown,
-    ];
-
-    /// Its name, which style sheets use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Erased => "erased",
-            Kind::Head => "head",
-            Kind::Object => "object",
-            Kind::Array => "array",
-            Kind::Roots => "roots",
-            Kind::Node => "map",
-            Kind::Record => "log",
-            Kind::Changes => "changes",
-            Kind::Free => "free",
-            Kind::Unknown => "unknown",
-        }
-    }
-
-    /// Its letter in a strip: small where the area is in use.
-    const fn letter(self) -> u8 {
-        match self {
-            Kind::Erased => b'e',
-            Kind::Head => b'h',
-            Kind::Object => b'o',
-            Kind::Array => b'a',
-            Kind::Roots => b'r',
-            Kind::Node => b'm',
-            Kind::Record => b'l',
-            Kind::Changes => b'c',
-            Kind::Free => b'f',
-            Kind::Unknown => b'u',
-        }
+    /// A kind of this letter.
+    pub const fn new(letter: u8, name: &'static str, text: &'static str) -> Kind {
+        Kind { letter, name, text }
     }
 }
+
+/// The head of a unit.
+pub const HEAD: Kind = Kind::new(b'h', "head", "head of a unit");
+/// Places that are still erased.
+pub const FREE: Kind = Kind::new(b'f', "free", "free places");
+/// What no decoder knows.
+pub const UNKNOWN: Kind = Kind::new(b'u', "unknown", "torn or unknown");
+/// All ones.
+pub const ERASED: Kind = Kind::new(b'e', "erased", "erased");
 
 /// Whether an area is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +59,7 @@ impl Area {
     /// The area as JSON.
     pub fn to_json(&self) -> Value {
         let state = if self.state == State::Live { "live" } else { "obsolete" };
-        json!({ "at": self.at.0, "bytes": self.bytes, "kind": self.kind.name(), "state": state, "text": self.text })
+        json!({ "at": self.at.0, "bytes": self.bytes, "kind": self.kind.name, "state": state, "text": self.text })
     }
 }
 
@@ -148,6 +102,33 @@ impl Piece {
     }
 }
 
+/// What is at an address: its name, its extent and its pieces.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// In words.
+    pub title: String,
+    /// The first byte.
+    pub at: Address,
+    /// How many there are.
+    pub bytes: u32,
+    /// The object, if it is one's.
+    pub object: Option<String>,
+    /// What the bytes say.
+    pub pieces: Vec<Piece>,
+}
+
+impl Found {
+    /// An area of which nothing more is known.
+    pub fn of(area: &Area) -> Found {
+        Found { title: area.text.clone(), at: area.at, bytes: area.bytes, object: None, pieces: Vec::new() }
+    }
+
+    /// The piece at an address.
+    pub fn piece_at(&self, address: Address) -> Option<&Piece> {
+        self.pieces.iter().find(|piece| (piece.at.0..piece.at.0 + piece.bytes).contains(&address.0))
+    }
+}
+
 /// A row of letters for the areas of a unit: what is in the middle of each of `columns` equal parts of it; small
 /// letters for what is in use.
 pub fn strip(areas: &[Area], unit_bytes: u32, columns: u32) -> String {
@@ -159,7 +140,7 @@ pub fn strip(areas: &[Area], unit_bytes: u32, columns: u32) -> String {
             number += 1;
         }
         let area = &areas[number];
-        let letter = area.kind.letter();
+        let letter = area.kind.letter;
         char::from(if area.state == State::Live { letter } else { letter.to_ascii_uppercase() })
     };
     (0..columns).map(letter).collect()
@@ -179,20 +160,11 @@ mod tests {
     fn a_strip_shows_what_is_in_the_middle_of_each_part() {
         let area = |at, bytes, kind, state| Area { at: Address(at), bytes, kind, state, text: String::new() };
         let areas = [
-            area(100, 10, Kind::Head, State::Live),
-            area(110, 30, Kind::Object, State::Obsolete),
-            area(140, 60, Kind::Erased, State::Live),
+            area(100, 10, HEAD, State::Live),
+            area(110, 30, Kind::new(b'o', "object", "an object"), State::Obsolete),
+            area(140, 60, ERASED, State::Live),
         ];
         assert_eq!(strip(&areas, 100, 10), "hOOOeeeeee");
         assert_eq!(strip(&areas, 100, 2), "Oe");
-    }
-
-    #[test]
-    fn kinds_have_letters_and_names_of_their_own() {
-        for (number, kind) in Kind::ALL.iter().enumerate() {
-            for other in &Kind::ALL[number + 1..] {
-                assert!(kind.letter() != other.letter() && kind.name() != other.name(), "{kind:?} {other:?}");
-            }
-        }
     }
 }

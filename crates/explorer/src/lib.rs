@@ -16,14 +16,19 @@
 
 pub mod anatomy;
 pub mod chip;
+pub mod content;
 #[cfg(target_family = "wasm")]
 mod exports;
 pub mod log_heap;
+pub mod objects;
+pub mod open;
 #[cfg(not(target_family = "wasm"))]
 pub mod page;
 #[cfg(not(target_family = "wasm"))]
 pub mod picture;
+pub mod plain;
 pub mod play;
 pub mod session;
+pub mod shown;
 pub mod tour;
 pub mod traced;

@@ -11,15 +11,16 @@ use flate2::write::GzEncoder;
 
 const PAGE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("../page/program.js"),
     include_str!("../page/units.js"),
     include_str!("../page/panel.js"),
+    include_str!("../page/objects.js"),
     include_str!("../page/play.js"),
     include_str!("../page/start.js"),
 ];
-/// The documents that lines of pieces are of.
-const FORMAT: &str = include_str!("../format/log-heap");
+/// The documents that lines of pieces are of, with their names.
+const FORMATS: [(&str, &str); 1] = [("log-heap", include_str!("../format/log-heap"))];
 
 #[cfg(has_program)]
 const PROGRAM: Option<&[u8]> = Some(include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm")));
@@ -62,7 +63,7 @@ pub fn page(name: &str, image: ImageFrom<'_>) -> Result<String, NoProgram> {
         ("{name}", escaped(name)),
         ("{server}", escaped(server)),
         ("{style}", STYLE.to_owned()),
-        ("{format}", FORMAT.to_owned()),
+        ("{formats}", FORMATS.map(element).concat()),
         ("{program}", packed(program)),
         ("{image}", bytes),
         ("{script}", SCRIPTS.concat()),
@@ -77,6 +78,11 @@ pub fn page(name: &str, image: ImageFrom<'_>) -> Result<String, NoProgram> {
         rest = after;
     }
     Ok(page + rest)
+}
+
+/// The element of a document.
+fn element((name, text): (&str, &str)) -> String {
+    format!("<script type=\"text/plain\" id=\"format-{name}\">{text}</script>\n")
 }
 
 /// Compressed, in letters.
@@ -98,7 +104,7 @@ mod tests {
     #[test]
     fn a_page_has_every_part_and_loads_nothing() {
         let page = page("a<b.img", ImageFrom::Page(b"image")).unwrap();
-        for mark in ["{name}", "{style}", "{script}", "{program}", "{image}", "{format}", "{server}"] {
+        for mark in ["{name}", "{style}", "{script}", "{program}", "{image}", "{formats}", "{server}"] {
             // The script has `${name}`.
             let is_left = page.replace(&format!("${mark}"), "").contains(mark);
             assert!(PAGE.matches(mark).count() == 1 && !is_left, "{mark}");

@@ -3,12 +3,13 @@
 use norn_flash::{Address, EraseUnit};
 use norn_flash_sim::{NorSim, Tear, catalogue};
 use norn_log_heap::format::Stream;
-use norn_log_heap::{LogHeapIn, UnitRow};
 
 use crate::chip::Chip;
-use crate::log_heap::Unit;
-use crate::play::{Call, Play};
-use crate::traced::{Act, Traced};
+use crate::content::{Cells, Content};
+use crate::log_heap::LogHeap;
+use crate::objects::{Call, words};
+use crate::play::Play;
+use crate::traced::Act;
 
 /// Units of the part, and bytes of each.
 const PART: (u16, u32) = (12, 512);
@@ -22,7 +23,7 @@ pub struct Stop {
     /// What is to be seen of it.
     pub text: String,
     /// The part then.
-    pub chip: Chip,
+    pub chip: Chip<LogHeap>,
     /// Where to look.
     pub look: Address,
 }
@@ -37,11 +38,7 @@ pub const TITLES: [&str; 5] =
 /// If there is none.
 pub fn stop(number: usize) -> Result<Stop, String> {
     let title = *TITLES.get(number).ok_or_else(|| format!("the tour has {} steps", TITLES.len()))?;
-    let heap = LogHeapIn::format_in(
-        Traced::new(NorSim::new(catalogue::test_part(PART.0, PART.1))),
-        vec![UnitRow::UNUSED; usize::from(PART.0)],
-    );
-    let mut play = Play::new(heap.map_err(|error| error.to_string())?);
+    let mut play = Play::new(LogHeap::format(NorSim::new(catalogue::test_part(PART.0, PART.1)))?);
     play.call(Call::Create(2, 4))?;
     if number == 0 {
         let look = value_of(&play)?.0;
@@ -49,7 +46,7 @@ pub fn stop(number: usize) -> Result<Stop, String> {
             "The program called create: two fields of four bytes. A record in the log said what was about to be \
              written, then the sector was programmed, then a node of the map that leads to it. The object is {}. Only \
              when the map led to it, it was there: until then a power cut would have left nothing of it.",
-            play.objects()[0]
+            play.end().program.object(0)?
         );
         return Ok(Stop { title, text, chip: Chip::of(play.end().device().sim.clone()), look });
     }
@@ -72,19 +69,20 @@ pub fn stop(number: usize) -> Result<Stop, String> {
 }
 
 /// Where the first object's sector is, and where the value of its first field.
-fn value_of(play: &Play) -> Result<(Address, Address), String> {
-    let place = play.end().clone().place_of_value(play.objects()[0], 0).map_err(|error| error.to_string())?;
+fn value_of(play: &Play<LogHeap>) -> Result<(Address, Address), String> {
+    let LogHeap { mut heap, program } = play.end().clone();
+    let place = heap.place_of_value(program.object(0)?, 0).map_err(words)?;
     Ok((place.sector, place.delta.unwrap_or(place.value)))
 }
 
 /// The power fails while a second update programs its delta; then the mount.
-fn torn(number: usize, title: &'static str, play: &mut Play) -> Result<Stop, String> {
+fn torn(number: usize, title: &'static str, play: &mut Play<LogHeap>) -> Result<Stop, String> {
     play.call(Call::Put(0, 0, 30_u32.to_le_bytes().to_vec()))?;
     let (_, delta) = value_of(play)?;
     let programs = |act: Act| matches!(act, Act::Program(at, bytes) if (at.0..at.0 + bytes).contains(&delta.0));
-    let operation = play.operations().map(|(_, one)| *one).rfind(|one| programs(one.act));
+    let operation = play.operations().copied().rfind(|one| programs(one.act));
     let at = operation.ok_or("the update programs a delta")?.first;
-    let cut = play.cut(at, Tear::AllButOneBit(3))?;
+    let cut = play.chip_cut(at, Tear::AllButOneBit(3))?;
     if number == 2 {
         let text = format!(
             "The program was putting 30 into field 0 when the power failed, at {delta}. One bit of the word was not \
@@ -94,12 +92,12 @@ fn torn(number: usize, title: &'static str, play: &mut Play) -> Result<Stop, Str
         return Ok(Stop { title, text, chip: cut, look: delta });
     }
     let count = cut.mount_operations().len();
-    let chip = cut.mounted();
-    let object = play.objects()[0];
-    let mut heap = chip.heap().cloned().ok_or("the mount succeeds")?;
-    let place = heap.place_of_value(object, 0).map_err(|error| error.to_string())?;
+    let chip = cut.after_mount();
+    let object = play.end().program.object(0)?;
+    let mut heap = chip.content()?.heap.clone();
+    let place = heap.place_of_value(object, 0).map_err(words)?;
     let mut value = [0; 4];
-    heap.get_field(object, 0, &mut value).map_err(|error| error.to_string())?;
+    heap.get_field(object, 0, &mut value).map_err(words)?;
     let text = format!(
         "The mount read the last record of the log, which named the object whose tail was in doubt. In {count} calls of \
          the part it began a new log, wrote the object anew as it was read, and led the map there. Field 0 is {}: the \
@@ -110,17 +108,17 @@ fn torn(number: usize, title: &'static str, play: &mut Play) -> Result<Stop, Str
 }
 
 /// Updates until a unit with obsolete sectors is erased and used again.
-fn reclaimed(title: &'static str, play: &mut Play) -> Result<Stop, String> {
+fn reclaimed(title: &'static str, play: &mut Play<LogHeap>) -> Result<Stop, String> {
     for number in 0..UPDATES_MAX {
         play.forget();
         let before = play.end().device().sim.clone();
         play.call(Call::Put(0, number % 2, (number as u32).to_le_bytes().to_vec()))?;
-        let erased = play.operations().find_map(|(_, one)| match one.act {
+        let erased = play.operations().find_map(|one| match one.act {
             Act::Erase(unit) if is_of_objects(&before, unit) => Some((unit, one.first)),
             _ => None,
         });
         if let Some((unit, first)) = erased {
-            let (chip, look) = (play.at(first + 1), before.spec().part.start_of(unit));
+            let (chip, look) = (play.chip_at(first + 1), before.spec().part.start_of(unit));
             let text = format!(
                 "After {} more updates, {unit} is erased: every sector in it was obsolete, or had been copied to \
                  another unit before, and the map leads to nothing in it. It is erased only now that it is needed, and \
@@ -135,7 +133,7 @@ fn reclaimed(title: &'static str, play: &mut Play) -> Result<Stop, String> {
 
 fn is_of_objects(device: &NorSim, unit: EraseUnit) -> bool {
     let part = device.spec().part;
-    let cells = device.peek(part.start_of(unit), part.unit_size_bytes as usize);
-    let head = Unit::new(&part, unit, &cells).and_then(|unit| unit.head());
-    head.is_some_and(|head| matches!(head.stream, Stream::Updated | Stream::Moved))
+    let bytes = device.peek(part.start_of(unit), LogHeap::HEAD_BYTES as usize);
+    let (role, _) = LogHeap::role(Cells { part: &part, unit, bytes: &bytes });
+    role.is_some_and(|role| role != Stream::Log.to_string())
 }

@@ -17,6 +17,9 @@ pub enum ExploreError {
     /// A picture is one of a NOR part.
     #[error("{}: a picture shows a NOR part, and this is a NAND part", .0.display())]
     NandPicture(PathBuf),
+    /// What is on the part cannot be shown.
+    #[error("{}: {1}", .0.display())]
+    NoPicture(PathBuf, String),
     /// Nothing can be served.
     #[error("{address}: {source}")]
     Serve {

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use norn_explorer::chip::Chip;
+use norn_explorer::open::of_nor;
 use norn_explorer::page::{ImageFrom, page};
 use norn_explorer::picture;
 use norn_flash_sim::ImageError;
@@ -71,7 +71,9 @@ pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String,
         let Opened::Nor(part) = source.read()? else {
             return Err(ExploreError::NandPicture(source.image.clone()).into());
         };
-        NewFile::write(file, picture::svg(&mut Chip::of(part), &name).as_bytes())?;
+        let picture = of_nor(part).and_then(|mut shown| picture::svg(&mut *shown, &name));
+        let picture = picture.map_err(|why| ExploreError::NoPicture(source.image.clone(), why))?;
+        NewFile::write(file, picture.as_bytes())?;
         return Ok(format!("{}: a picture of {name}\n", file.display()));
     }
     let page = page(&name, ImageFrom::Page(&image_bytes(source)?)).map_err(ExploreError::NoProgram)?;

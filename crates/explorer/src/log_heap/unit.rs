@@ -9,7 +9,21 @@ use norn_log_heap::format::{
 };
 use norn_log_heap::inspection::{LogPlace, NodePlace, TailPlace, decode_entry, decode_unit_head, sectors};
 
-use crate::anatomy::{Area, Kind, Piece, State, hexadecimal};
+use crate::anatomy::{Area, ERASED, FREE, Found, HEAD, Kind, Piece, State, UNKNOWN, hexadecimal};
+
+const OBJECT: Kind = Kind::new(b'o', "object", "object");
+const ARRAY: Kind = Kind::new(b'a', "array", "array");
+const ROOTS: Kind = Kind::new(b'r', "roots", "roots");
+const NODE: Kind = Kind::new(b'm', "map", "map node");
+const RECORD: Kind = Kind::new(b'l', "log", "record of the log");
+const CHANGES: Kind = Kind::new(b'c', "changes", "changes in a tail");
+/// Kinds of areas.
+pub const KINDS: &[Kind] = &[HEAD, OBJECT, ARRAY, ROOTS, NODE, RECORD, CHANGES, FREE, UNKNOWN, ERASED];
+
+/// Whether an area is the sector of something.
+pub fn is_sector(kind: Kind) -> bool {
+    [OBJECT, ARRAY, ROOTS, NODE].contains(&kind)
+}
 
 /// The bytes of one erase unit.
 pub struct Unit<'c> {
@@ -17,20 +31,6 @@ pub struct Unit<'c> {
     unit: EraseUnit,
     geometry: Geometry,
     head: Option<UnitHead>,
-}
-
-/// What is at an address: its name, its extent and its pieces.
-pub struct Found {
-    /// In words.
-    pub title: String,
-    /// The first byte.
-    pub at: Address,
-    /// How many there are.
-    pub bytes: u32,
-    /// The object, if it is one's.
-    pub object: Option<Ref>,
-    /// What the bytes say.
-    pub pieces: Vec<Piece>,
 }
 
 impl<'c> Unit<'c> {
@@ -78,7 +78,7 @@ impl<'c> Unit<'c> {
         let mut next = self.start();
         if let Some(head) = self.head {
             let text = format!("head: {}, sequence number {}", head.stream, head.sequence);
-            areas.push(self.area((next, self.geometry.head()), (Kind::Head, State::Live), text));
+            areas.push(self.area((next, self.geometry.head()), (HEAD, State::Live), text));
             next = next.offset(self.geometry.head());
             if head.stream == Stream::Log {
                 next = self.add_records(next, &mut areas);
@@ -100,8 +100,8 @@ impl<'c> Unit<'c> {
         while at.0 < self.start().0 + self.geometry.unit_granules {
             let (kind, text) = match LogPlace::decode(self.granules(at, 1)) {
                 LogPlace::Erased => break,
-                LogPlace::Broken => (Kind::Unknown, "no whole record".to_owned()),
-                LogPlace::Record(record) => (Kind::Record, format!("record: {record}")),
+                LogPlace::Broken => (UNKNOWN, "no whole record".to_owned()),
+                LogPlace::Record(record) => (RECORD, format!("record: {record}")),
             };
             areas.push(self.area((at, 1), (kind, State::Live), text));
             at = at.offset(1);
@@ -111,10 +111,10 @@ impl<'c> Unit<'c> {
 
     fn add_sector(&self, (at, header): (Granule, &Header), state: State, areas: &mut Vec<Area>) {
         let kind = match (header.kind, header.class) {
-            (SectorKind::Node, _) => Kind::Node,
-            (_, Class::Object) if header.generation == DIRECTORY => Kind::Roots,
-            (_, Class::Object) => Kind::Object,
-            _ => Kind::Array,
+            (SectorKind::Node, _) => NODE,
+            (_, Class::Object) if header.generation == DIRECTORY => ROOTS,
+            (_, Class::Object) => OBJECT,
+            _ => ARRAY,
         };
         let bare = header.bare_granules(&self.geometry);
         areas.push(self.area((at, bare), (kind, state), header.to_string()));
@@ -122,14 +122,14 @@ impl<'c> Unit<'c> {
             let place = self.granules(at.offset(bare + number), 1);
             match header.kind {
                 SectorKind::Node => match NodePlace::decode(place) {
-                    NodePlace::Erased => Kind::Free,
-                    NodePlace::Broken => Kind::Unknown,
-                    NodePlace::Change(..) => Kind::Changes,
+                    NodePlace::Erased => FREE,
+                    NodePlace::Broken => UNKNOWN,
+                    NodePlace::Change(..) => CHANGES,
                 },
                 _ => match TailPlace::decode(place) {
-                    TailPlace::Erased => Kind::Free,
-                    TailPlace::Broken => Kind::Unknown,
-                    _ => Kind::Changes,
+                    TailPlace::Erased => FREE,
+                    TailPlace::Broken => UNKNOWN,
+                    _ => CHANGES,
                 },
             }
         };
@@ -137,8 +137,8 @@ impl<'c> Unit<'c> {
         let mut from = 0;
         for same in kinds.chunk_by(|one, next| one == next) {
             let what = match same[0] {
-                Kind::Free => "free places",
-                Kind::Unknown => "torn places",
+                FREE => "free places",
+                UNKNOWN => "torn places",
                 _ => "changes",
             };
             let (count, text) = (same.len() as u32, format!("{what} of {header}: {}", same.len()));
@@ -155,10 +155,10 @@ impl<'c> Unit<'c> {
         let used = places.rev().skip_while(|place| place.iter().all(|&byte| byte == 0xFF)).count() as u32;
         if used > 0 {
             let text = "no whole head or sector".to_owned();
-            areas.push(self.area((from, used), (Kind::Unknown, State::Obsolete), text));
+            areas.push(self.area((from, used), (UNKNOWN, State::Obsolete), text));
         }
         if count > used {
-            areas.push(self.area((from.offset(used), count - used), (Kind::Erased, State::Live), "erased".to_owned()));
+            areas.push(self.area((from.offset(used), count - used), (ERASED, State::Live), "erased".to_owned()));
         }
     }
 
@@ -171,7 +171,7 @@ impl<'c> Unit<'c> {
         }
         if let Some((at, header)) = self.sectors().find(|(at, header)| is_in(*at, header.granules(&self.geometry))) {
             let found = self.found((at, header.granules(&self.geometry)), header.to_string(), self.pieces(at, &header));
-            let object = is_object(&header).then(|| Ref::new(header.index, header.generation));
+            let object = is_object(&header).then(|| Ref::new(header.index, header.generation).to_string());
             return Found { object, ..found };
         }
         let place = self.granules(granule, 1);
@@ -181,7 +181,7 @@ impl<'c> Unit<'c> {
         let areas = self.areas(|_, _| true);
         let area = areas.into_iter().find(|area| (area.at.0..area.at.0 + area.bytes).contains(&address.0));
         match area {
-            Some(Area { at, bytes, text, .. }) => Found { title: text, at, bytes, object: None, pieces: Vec::new() },
+            Some(area) => Found::of(&area),
             None => self.found((granule, 1), "nothing", Vec::new()),
         }
     }

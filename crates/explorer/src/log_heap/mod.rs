@@ -1,0 +1,141 @@
+//! Log-structured heaps: [`unit`] decodes them.
+
+pub mod unit;
+
+use norn_flash::{Address, NorPart};
+use norn_flash_sim::{NorSim, SimError};
+use norn_heap::{AccessError, Ref};
+use norn_log_heap::{LogHeapIn, UnitRow};
+use serde_json::{Value, json};
+
+use self::unit::Unit;
+use crate::anatomy::{Area, Found, Kind};
+use crate::content::{Cells, Content};
+use crate::objects::{self, Call, Objects, Place, Program, words};
+use crate::plain;
+use crate::traced::Traced;
+
+type Heap = LogHeapIn<Traced, Vec<UnitRow>>;
+
+/// A mounted heap, and what the program on it knows.
+#[derive(Clone)]
+pub struct LogHeap {
+    /// The heap.
+    pub heap: Box<Heap>,
+    /// What the program knows.
+    pub program: Program,
+}
+
+impl LogHeap {
+    /// An empty heap.
+    ///
+    /// # Errors
+    /// If none fits on the part, in words.
+    pub fn format(part: NorSim) -> Result<LogHeap, String> {
+        let rows = rows(&part.spec().part);
+        let heap = LogHeapIn::format_in(Traced::new(part), rows).map_err(words)?;
+        Ok(LogHeap { heap: Box::new(heap), program: Program::default() })
+    }
+}
+
+fn rows(part: &NorPart) -> Vec<UnitRow> {
+    vec![UnitRow::UNUSED; usize::from(part.unit_count)]
+}
+
+impl Objects for Heap {
+    fn place_of(&mut self, reference: Ref, index: usize) -> Result<Place, String> {
+        let place = self.place_of_value(reference, index).map_err(words)?;
+        let (value, is_in) = match place.delta {
+            Some(delta) => (delta, "a delta"),
+            None => (place.value, "the sector"),
+        };
+        Ok(Place { sector: place.sector, value, is_in, width: place.width as usize })
+    }
+
+    fn sectors_of(&mut self, reference: Ref) -> Result<usize, String> {
+        let info = self.sector_info(reference).map_err(|error: AccessError<SimError>| error.to_string())?;
+        Ok(info.sections as usize + 1)
+    }
+}
+
+impl Content for LogHeap {
+    const NAME: &'static str = "a log-structured heap";
+    const FORMAT: Option<&'static str> = Some("log-heap");
+    const PANELS: &'static [&'static str] = &["objects"];
+    const KINDS: &'static [Kind] = unit::KINDS;
+    const HEAD_BYTES: u32 = 24;
+    type Call = Call;
+
+    fn is_on(part: &mut NorSim) -> Result<bool, String> {
+        norn_log_heap::recognise(part).map(|found| found.is_some()).map_err(words)
+    }
+
+    fn mount(device: Traced) -> Result<LogHeap, String> {
+        let rows = rows(&device.sim.spec().part);
+        let heap = LogHeapIn::mount_in(device, rows).map_err(words)?;
+        Ok(LogHeap { heap: Box::new(heap), program: Program::default() })
+    }
+
+    fn device(&self) -> &Traced {
+        self.heap.device()
+    }
+
+    fn device_mut(&mut self) -> &mut Traced {
+        self.heap.device_mut()
+    }
+
+    fn role(head: Cells<'_>) -> (Option<String>, Option<u32>) {
+        let head = Unit::new(head.part, head.unit, head.bytes).and_then(|unit| unit.head());
+        (head.map(|head| head.stream.to_string()), head.map(|head| head.sequence))
+    }
+
+    fn areas(cells: Cells<'_>, mounted: Option<&mut LogHeap>) -> Vec<Area> {
+        let unit = Unit::new(cells.part, cells.unit, cells.bytes);
+        let Some(unit) = unit.filter(|unit| mounted.is_some() || unit.head().is_some()) else {
+            return plain::areas(cells);
+        };
+        match mounted {
+            // Where the look-up fails, nothing leads there.
+            Some(LogHeap { heap, .. }) => unit.areas(|owner, at| heap.leads_to(owner, at).unwrap_or(false)),
+            None => unit.areas(|_, _| false),
+        }
+    }
+
+    fn at(cells: Cells<'_>, address: Address) -> Found {
+        match Unit::new(cells.part, cells.unit, cells.bytes) {
+            Some(unit) => unit.at(address),
+            None => plain::at(cells, address),
+        }
+    }
+
+    fn counts(cells: Cells<'_>, areas: &[Area], mounted: Option<&LogHeap>) -> Value {
+        let sectors = areas.iter().filter(|area| unit::is_sector(area.kind)).count();
+        json!({ "sectors": sectors, "live": mounted.map(|mounted| mounted.heap.live_bytes_in(cells.unit)) })
+    }
+
+    fn text_at(cells: Cells<'_>, address: Address) -> String {
+        let found = Self::at(cells, address);
+        let place = found.piece_at(address).filter(|piece| piece.name.starts_with("place") || piece.name == "record");
+        match place {
+            Some(piece) if piece.name == "record" => format!("record {}", piece.value),
+            Some(piece) => format!("{} of {}: {}", piece.name, found.title, piece.value),
+            None => found.title,
+        }
+    }
+
+    fn ask(&mut self, question: &Value) -> Result<Value, String> {
+        objects::ask(&mut *self.heap, question)
+    }
+
+    fn draw(&self, random: &mut fastrand::Rng) -> Call {
+        self.program.draw(&*self.heap, random)
+    }
+
+    fn last_call(&self) -> Option<Call> {
+        self.heap.in_transaction().then_some(Call::Commit)
+    }
+
+    fn make(&mut self, call: &Call) -> Result<String, String> {
+        self.program.make(&mut *self.heap, call)
+    }
+}

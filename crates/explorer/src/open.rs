@@ -1,0 +1,47 @@
+//! Which kind of image a file is: the only place that names all of them.
+
+use norn_flash_sim::{ImageKind, NandSim, NorSim};
+
+use crate::chip::Chip;
+use crate::content::Content;
+use crate::log_heap::LogHeap;
+use crate::objects::words;
+use crate::plain::{Blocks, Plain};
+use crate::shown::Shown;
+
+/// The image in the bytes of a file.
+///
+/// # Errors
+/// What is wrong with them, in words.
+pub fn open(image: Vec<u8>) -> Result<Box<dyn Shown>, String> {
+    match ImageKind::of_header(&image) {
+        Some(ImageKind::Nand) => of_nand(NandSim::from_image_bytes(image).map_err(words)?),
+        _ => of_nor(NorSim::from_image_bytes(image).map_err(words)?),
+    }
+}
+
+/// What is on a NAND part.
+///
+/// # Errors
+/// In words.
+pub fn of_nand(part: NandSim) -> Result<Box<dyn Shown>, String> {
+    Ok(Box::new(Blocks(part)))
+}
+
+/// What is on a NOR part.
+///
+/// # Errors
+/// In words.
+pub fn of_nor(part: NorSim) -> Result<Box<dyn Shown>, String> {
+    match () {
+        () if is_on::<LogHeap>(&part)? => Ok(Box::new(Chip::<LogHeap>::of(part))),
+        () => Ok(Box::new(Chip::<Plain>::of(part))),
+    }
+}
+
+/// Whether a part holds this; the look is not counted.
+fn is_on<C: Content>(part: &NorSim) -> Result<bool, String> {
+    let mut copy = part.clone();
+    copy.freeze_counters();
+    C::is_on(&mut copy)
+}

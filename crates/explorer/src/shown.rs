@@ -1,0 +1,181 @@
+//! What a session shows: an image of some kind, and a workload that was recorded on it.
+//!
+//! A further kind of image is one module with these two traits; of a NOR part, with [`Content`](crate::content::Content)
+//! alone, for which [`Chip`](crate::chip::Chip) and [`Play`](crate::play::Play) have both. [`open`](crate::open) chooses
+//! the module of an image. The page has a panel for whatever is peculiar to the kind: a script in `page/`, which
+//! registers under a name of [`Overview::panels`] and asks questions that [`Shown::ask`] answers.
+
+use norn_flash::Address;
+use norn_flash_sim::Tear;
+use serde_json::{Value, json};
+
+use crate::anatomy::{Area, Found, Kind, Piece, hexadecimal, strip};
+
+/// Most bytes in one answer.
+const BYTES_MAX: usize = 4096;
+
+/// An image as it is shown. It is never changed by a look.
+pub trait Shown {
+    /// The part as a whole.
+    fn overview(&mut self) -> Overview;
+
+    /// The areas of a unit, in order and without gaps.
+    ///
+    /// # Errors
+    /// If the part has no such unit.
+    fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String>;
+
+    /// Numbers of a unit, which are shown in its row: an object.
+    fn counts(&mut self, unit: u16) -> Value {
+        let _ = unit;
+        json!({})
+    }
+
+    /// What is at an address, and the bytes of it.
+    ///
+    /// # Errors
+    /// If the part has no such address.
+    fn at(&mut self, address: Address) -> Result<(Found, Vec<u8>), String>;
+
+    /// The answer to a question of one of the kind's panels.
+    ///
+    /// # Errors
+    /// In words.
+    fn ask(&mut self, question: &Value) -> Result<Value, String> {
+        Err(format!("nothing answers {:?}", question["ask"].as_str().unwrap_or_default()))
+    }
+
+    /// The image after a mount; `None` if none succeeds.
+    fn mounted(&self) -> Option<Box<dyn Shown>>;
+
+    /// What that mount programs and erases, in words.
+    fn mount_texts(&self) -> Vec<String>;
+
+    /// A workload that a seed draws, recorded on the mounted image.
+    ///
+    /// # Errors
+    /// If nothing can be played on it.
+    fn record(&self, seed: u64, calls: usize) -> Result<Box<dyn Recording>, String>;
+
+    /// The bytes of the image file.
+    ///
+    /// # Errors
+    /// If the page makes no file of this kind.
+    fn image(&self) -> Result<Vec<u8>, String>;
+}
+
+/// A recorded workload: any of its operations can be shown, or cut.
+pub trait Recording {
+    /// The operations of the part before the first call, and after the last.
+    fn range(&self) -> (u64, u64);
+
+    /// The calls in words, each with the number of the operation it began with, and how many it took.
+    fn calls(&self) -> Vec<(&str, u64, u64)>;
+
+    /// What the operation of this number is, in words, and its call.
+    fn text(&self, operation: u64) -> (String, String);
+
+    /// The part after so many operations, all of them whole.
+    fn at(&self, operation: u64) -> Box<dyn Shown>;
+
+    /// The part after the power failed in the operation of this number, which was torn.
+    ///
+    /// # Errors
+    /// If no call has such an operation.
+    fn cut(&self, operation: u64, tear: Tear) -> Result<Box<dyn Shown>, String>;
+}
+
+/// A part as a whole.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// Its name in the catalogue.
+    pub part: String,
+    /// What its units are called: `units` or `blocks`.
+    pub units_are: &'static str,
+    /// Each unit, in order.
+    pub units: Vec<UnitOverview>,
+    /// Bytes of a unit.
+    pub unit_bytes: u32,
+    /// What is on it, or why that is not known.
+    pub content: String,
+    /// Document of the format: the name of a file of `docs/format` without its ending.
+    pub format: Option<&'static str>,
+    /// Panels of the page beside those that every kind has.
+    pub panels: &'static [&'static str],
+    /// Kinds of areas, as in the legend.
+    pub kinds: &'static [Kind],
+    /// Erases and programs that the part has counted.
+    pub erases: u64,
+    /// See `erases`.
+    pub programs: u64,
+    /// Whether it is mounted, so that a workload can be played.
+    pub is_mounted: bool,
+    /// Operations with which the mount repairs, and words that it reads.
+    pub mount: (u64, u64),
+    /// Whether there is a file of what is shown.
+    pub has_image: bool,
+}
+
+/// A unit in the picture.
+#[derive(Clone, Debug, Default)]
+pub struct UnitOverview {
+    /// How often it was erased.
+    pub erases: u32,
+    /// What it is used for.
+    pub role: Option<String>,
+    /// When it was opened: larger numbers are later.
+    pub sequence: Option<u32>,
+}
+
+impl Overview {
+    /// As JSON.
+    pub fn to_json(&self) -> Value {
+        let unit = |unit: &UnitOverview| json!([unit.erases, unit.role, unit.sequence]);
+        let kind = |kind: &Kind| json!([char::from(kind.letter).to_string(), kind.name, kind.text]);
+        json!({
+            "part": self.part, "units_are": self.units_are, "unit_count": self.units.len(),
+            "unit_bytes": self.unit_bytes, "units": self.units.iter().map(unit).collect::<Vec<_>>(),
+            "content": self.content, "format": self.format, "panels": self.panels,
+            "kinds": self.kinds.iter().map(kind).collect::<Vec<_>>(), "erases": self.erases,
+            "programs": self.programs, "is_mounted": self.is_mounted,
+            "mount": { "operations": self.mount.0, "reads": self.mount.1 }, "has_image": self.has_image,
+        })
+    }
+}
+
+/// Rows of the picture: of each unit a strip and its numbers.
+///
+/// # Errors
+/// None for units that the part has; further ones are left out.
+pub fn rows(shown: &mut dyn Shown, units: std::ops::Range<u16>, columns: u32) -> Result<Value, String> {
+    let Overview { units: all, unit_bytes, .. } = shown.overview();
+    let row = |unit: u16| {
+        let mut row = shown.counts(unit);
+        row["strip"] = strip(&shown.areas(unit)?, unit_bytes, columns).into();
+        Ok(row)
+    };
+    (units.start..units.end.min(all.len() as u16)).map(row).collect::<Result<Vec<Value>, String>>().map(Value::from)
+}
+
+/// One unit in full.
+///
+/// # Errors
+/// If the part has no such unit.
+pub fn unit(shown: &mut dyn Shown, unit: u16) -> Result<Value, String> {
+    let areas: Vec<Value> = shown.areas(unit)?.iter().map(Area::to_json).collect();
+    Ok(json!({ "unit": unit, "areas": areas }))
+}
+
+/// What is at an address: bytes, and the line of the format for each piece of them.
+///
+/// # Errors
+/// If the part has no such address.
+pub fn at(shown: &mut dyn Shown, address: Address) -> Result<Value, String> {
+    let unit_bytes = shown.overview().unit_bytes;
+    let (found, bytes) = shown.at(address)?;
+    let pieces: Vec<Value> = found.pieces.iter().map(Piece::to_json).collect();
+    Ok(json!({
+        "unit": found.at.0 / unit_bytes, "title": found.title, "at": found.at.0, "length": found.bytes,
+        "bytes": hexadecimal(&bytes[..bytes.len().min(BYTES_MAX)]), "object": found.object, "pieces": pieces,
+    }))
+}
