@@ -4,6 +4,11 @@ const SHAPES = [
   "nothing of it", "all of it", "one bit", "all but one bit", "some bits", "some bits of each word", "the first bytes",
   "the last bytes", "some bits, and unstable ones", "a few bits", "all but a few bits",
 ];
+/** Of pages and blocks of NAND parts, in addition. */
+const SHAPES_OF_NAND = [
+  "all of it, with one to four unstable bits", "all of it, with 5 to 16 unstable bits",
+  "some bits, of which half are lost before the next boot", "all but 5 to 16 bits, which change before the next boot",
+];
 const STEPS = 5;
 let step = 0;
 
@@ -14,13 +19,30 @@ function showSections(...names) {
 
 function record() {
   if (!byId("seed").checkValidity()) throw new Error(`Seed: ${byId("seed").validationMessage}`);
-  const recorded = ask("record", { seed: Number(byId("seed").value), calls: 120 });
+  const ofBlocks = chip.overview.units_are === "blocks";
+  const recorded = ask("record", { seed: Number(byId("seed").value), calls: ofBlocks ? 600 : 120 });
   const slider = byId("slider");
   [slider.min, slider.max, slider.value] = [recorded.first, recorded.last, recorded.first];
+  offerCuts();
   showSections("player");
   clearPanel();
   moveTo(recorded.first);
+  if (ofBlocks) PANELS[chip.overview.panels.at(-1)][1]();
   say(`Recorded ${recorded.calls.length} calls, ${recorded.last - recorded.first} operations`);
+}
+
+/** Offers what the image that is shown can be cut by: nothing where nothing is programmed. */
+function offerCuts() {
+  const isTrace = chip.overview.panels.includes("cache");
+  const shapes = chip.overview.units_are === "blocks" ? [...SHAPES, ...SHAPES_OF_NAND] : SHAPES;
+  const select = byId("shape");
+  if (select.options.length !== shapes.length) {
+    const options = shapes.map((text, number) => element("option", { value: number }, text));
+    select.replaceChildren(...options);
+    select.value = 4;
+  }
+  byId("cut").hidden = byId("shape-label").hidden = isTrace;
+  byId("slider-label").textContent = isTrace ? "Request of the trace" : "Operation of the part";
 }
 
 /** Shows the part after so many operations. */
@@ -34,6 +56,8 @@ function moveTo(operation) {
   byId("cut").disabled = Number(slider.value) >= Number(slider.max);
   showSections("player");
   refresh();
+  const shown = tabs.find((tab) => !byId(tab).hidden);
+  if (shown === "tokens" || shown === "cache") PANELS[shown][1]();
 }
 
 function cutPower() {
@@ -48,7 +72,7 @@ function showTorn(torn) {
     ? `The mount will program and erase: ${torn.repairs} calls of the part.`
     : "The mount has nothing to repair.";
   byId("power-text").textContent = `The power failed in: ${torn.operation} (${torn.call}); of what it was to change, ` +
-    `it changed ${SHAPES[Number(byId("shape").value)]}. ${left}`;
+    `it changed ${byId("shape").selectedOptions[0].textContent}. ${left}`;
   byId("mount-list").replaceChildren();
   byId("mount").disabled = torn.lost;
   showSections("player", "power");
@@ -81,8 +105,6 @@ function showStep(number) {
 
 function listenToPlay() {
   const listen = (id, work) => byId(id).addEventListener("click", guarded(work));
-  byId("shape").append(...SHAPES.map((text, number) => element("option", { value: number }, text)));
-  byId("shape").value = 4;
   let isMoving = false;
   byId("slider").addEventListener("input", () => {
     if (isMoving) return;

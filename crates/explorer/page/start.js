@@ -1,19 +1,20 @@
 // Opening images: the one in this page, one that is dropped onto it, or the one that a server follows.
 
-const DEMO = "test-32x4096";
+let example = "test-32x4096";
 let opened = null;
 
 /** Shows the image that was opened last, or an empty heap. */
 function start() {
   if (opened) openImage(opened);
-  else openEmpty(DEMO);
+  else openEmpty(example);
   showSections();
   clearPanel();
   refresh();
   const { mount: found, is_mounted } = chip.overview;
   if (is_mounted && found.operations > 0) {
-    byId("power-text").textContent = "The power failed while this image was at work. The mount will program " +
-      `${found.operations} words.`;
+    byId("power-text").textContent = chip.overview.units_are === "blocks"
+      ? `A mount of this device begins with ${found.operations} programs and erases.`
+      : `The power failed while this image was at work. The mount will program ${found.operations} words.`;
     byId("mount-list").replaceChildren();
     byId("mount").disabled = false;
     showSections("power");
@@ -32,6 +33,12 @@ async function openFile(file) {
   document.title = `${file.name} – Norn`;
   start();
   say(`${file.name} is open`);
+}
+
+function openExample(part) {
+  [opened, example] = [null, part];
+  byId("name").textContent = "An example";
+  start();
 }
 
 function saveImage() {
@@ -61,6 +68,9 @@ async function follow(path) {
 function listenToFiles() {
   byId("file").addEventListener("change", guarded((event) => openFile(event.target.files[0])));
   byId("export").addEventListener("click", guarded(saveImage));
+  byId("example").addEventListener("change", guarded(() => {
+    if (byId("example").value) openExample(byId("example").value);
+  }));
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", guarded(async (event) => {
     event.preventDefault();

@@ -23,7 +23,8 @@ function showKinds(kinds) {
   readColours();
   const legend = kinds.map(([, name, text]) =>
     element("li", {}, element("i", { style: `background: var(--${name})` }), text));
-  byId("legend").replaceChildren(...legend, element("li", {}, "pale: obsolete; strong: newest; right: erases"));
+  byId("legend").replaceChildren(...legend, element("li", {}, chip.overview.units_are === "blocks"
+    ? "pale: obsolete; right: erases" : "pale: obsolete; strong: newest; right: erases"));
 }
 
 /** Shows what the program shows now. */
@@ -40,7 +41,7 @@ function refresh() {
   chip.newest = Math.max(...sequences, 0);
   chip.unit = Math.min(chip.unit, unit_count - 1);
   byId("facts").textContent = `${part}: ${unit_count} ${units_are} of ${unit_bytes} bytes, ${content}; ` +
-    `${programs} words programmed, ${erases} erases`;
+    `${programs} ${units_are === "blocks" ? "pages" : "words"} programmed, ${erases} erases`;
   byId("chip-title").textContent = units_are === "blocks" ? "Blocks" : "Erase units";
   byId("units-height").style.height = `${unit_count * ROW}px`;
   byId("export").disabled = !chip.overview.has_image;

@@ -16,7 +16,9 @@
 
 pub mod anatomy;
 pub mod chip;
+pub mod code;
 pub mod content;
+pub mod disk;
 #[cfg(target_family = "wasm")]
 mod exports;
 pub mod log_heap;
@@ -32,3 +34,4 @@ pub mod session;
 pub mod shown;
 pub mod tour;
 pub mod traced;
+pub mod traced_nand;

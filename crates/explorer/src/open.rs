@@ -3,7 +3,9 @@
 use norn_flash_sim::{ImageKind, NandSim, NorSim};
 
 use crate::chip::Chip;
+use crate::code::Code;
 use crate::content::Content;
+use crate::disk::Disk;
 use crate::log_heap::LogHeap;
 use crate::objects::words;
 use crate::plain::{Blocks, Plain};
@@ -25,7 +27,11 @@ pub fn open(image: Vec<u8>) -> Result<Box<dyn Shown>, String> {
 /// # Errors
 /// In words.
 pub fn of_nand(part: NandSim) -> Result<Box<dyn Shown>, String> {
-    Ok(Box::new(Blocks(part)))
+    match () {
+        () if Disk::is_on(&part)? => Ok(Box::new(Disk::of(part)?)),
+        () if Code::is_on(&part)? => Ok(Box::new(Code::of(&part))),
+        () => Ok(Box::new(Blocks(part))),
+    }
 }
 
 /// What is on a NOR part.

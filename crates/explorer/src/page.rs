@@ -11,16 +11,23 @@ use flate2::write::GzEncoder;
 
 const PAGE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("../page/program.js"),
     include_str!("../page/units.js"),
     include_str!("../page/panel.js"),
     include_str!("../page/objects.js"),
+    include_str!("../page/curves.js"),
+    include_str!("../page/disk.js"),
+    include_str!("../page/code.js"),
     include_str!("../page/play.js"),
     include_str!("../page/start.js"),
 ];
 /// The documents that lines of pieces are of, with their names.
-const FORMATS: [(&str, &str); 1] = [("log-heap", include_str!("../format/log-heap"))];
+const FORMATS: [(&str, &str); 3] = [
+    ("log-heap", include_str!("../format/log-heap")),
+    ("nand-ftl", include_str!("../format/nand-ftl")),
+    ("code-image", include_str!("../format/code-image")),
+];
 
 #[cfg(has_program)]
 const PROGRAM: Option<&[u8]> = Some(include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm")));

@@ -1,10 +1,12 @@
 //! What the page asks, and the answers: JSON in both directions.
 
 use norn_flash::Address;
-use norn_flash_sim::{NorSim, Tear, catalogue};
+use norn_flash_sim::{NorSim, catalogue, nand_catalogue};
 use serde_json::{Value, json};
 
 use crate::chip::Chip;
+use crate::code::Code;
+use crate::disk::Disk;
 use crate::log_heap::LogHeap;
 use crate::open::open;
 use crate::shown::{self, Recording, Shown};
@@ -28,11 +30,18 @@ impl Session {
         Ok(Session { shown: open(image)?, play: None })
     }
 
-    /// A session on an empty heap on a part of the catalogue, for whoever has no image.
+    /// A session on an example, for whoever has no image: on a NOR part an empty heap; on a NAND part an empty block
+    /// device, or programs if `code on ` precedes the part's name.
     ///
     /// # Errors
-    /// If no part has this name, or no heap fits on it.
+    /// If no part has this name, or is large enough.
     pub fn empty(part: &str) -> Result<Session, String> {
+        if let Some(spec) = part.strip_prefix("code on ").and_then(nand_catalogue::by_name) {
+            return Ok(Session { shown: Box::new(Code::example(spec)?), play: None });
+        }
+        if let Some(spec) = nand_catalogue::by_name(part) {
+            return Ok(Session { shown: Box::new(Disk::format(spec)?), play: None });
+        }
         let spec = catalogue::by_name(part).ok_or_else(|| format!("no part is called {part}"))?;
         let heap = LogHeap::format(NorSim::new(spec))?;
         Ok(Session { shown: Box::new(Chip::<LogHeap>::of(heap.heap.into_device().sim)), play: None })
@@ -94,7 +103,7 @@ impl Session {
     }
 
     fn cut(&mut self, operation: u64, shape: usize, seed: u64) -> Result<Value, String> {
-        let tear = *Tear::allowed(seed).get(shape).ok_or("there is no such shape")?;
+        let tear = *self.play()?.tears(seed).get(shape).ok_or("there is no such shape")?;
         let (text, call) = self.play()?.text(operation);
         self.shown = self.play()?.cut(operation, tear)?;
         let (count, is_lost) = (self.shown.mount_texts().len(), self.shown.mounted().is_none());

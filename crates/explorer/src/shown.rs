@@ -78,6 +78,11 @@ pub trait Recording {
     /// The part after so many operations, all of them whole.
     fn at(&self, operation: u64) -> Box<dyn Shown>;
 
+    /// Shapes in which an operation can be torn.
+    fn tears(&self, seed: u64) -> Vec<Tear> {
+        Tear::allowed(seed).to_vec()
+    }
+
     /// The part after the power failed in the operation of this number, which was torn.
     ///
     /// # Errors
