@@ -12,8 +12,9 @@ const ROW: u32 = 14;
 const TOP: u32 = 40;
 const STYLE: &str = "text{font:10px sans-serif;fill:#333}.row{fill:#eee}.head{fill:#555}.object{fill:#2a78c8}\
 .array{fill:#0d9488}.roots{fill:#7c3aed}.map{fill:#c2410c}.log{fill:#b8860b}.changes{fill:#d6358a}.free{fill:#d3dfc4}\
-.unknown{fill:#d00}.obsolete{opacity:.28}\
-@media(prefers-color-scheme:dark){text{fill:#ddd}.row{fill:#2a2a2a}.head{fill:#aaa}.free{fill:#414c38}}";
+.unknown{fill:#d00}.page{fill:#2a78c8}.checkpoint{fill:#b8860b}.cached{fill:#7c3aed}.bad{fill:#3c3c3a}\
+.obsolete{opacity:.28}\
+@media(prefers-color-scheme:dark){text{fill:#ddd}.row{fill:#2a2a2a}.head{fill:#aaa}.free{fill:#414c38}.bad{fill:#c9c9c4}}";
 
 /// The picture of a chip.
 ///
@@ -24,8 +25,9 @@ pub fn svg(chip: &mut dyn Shown, name: &str) -> Result<String, String> {
     let height = TOP + overview.units.len() as u32 * ROW + 8;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n<title>{name}: {} \
-         units of {} bytes</title>\n<style>{STYLE}</style>\n",
+         {} of {} bytes</title>\n<style>{STYLE}</style>\n",
         overview.units.len(),
+        overview.units_are,
         overview.unit_bytes
     );
     for (number, kind) in (0..).zip(overview.kinds.iter().filter(|&&kind| kind != ERASED)) {
@@ -48,7 +50,7 @@ fn row(chip: &mut dyn Shown, overview: &Overview, unit: u16, svg: &mut String) -
     let y = TOP + u32::from(unit) * ROW;
     let width = f64::from(WIDTH - LEFT - RIGHT);
     let x = |at: u32| f64::from(LEFT) + width * f64::from(at) / f64::from(overview.unit_bytes);
-    let _ = writeln!(svg, "<text x=\"8\" y=\"{}\">unit {unit}</text>", y + 10);
+    let _ = writeln!(svg, "<text x=\"8\" y=\"{}\">{} {unit}</text>", y + 10, overview.units_are.trim_end_matches('s'));
     let _ = writeln!(svg, "<rect class=\"row\" x=\"{LEFT}\" y=\"{y}\" width=\"{width}\" height=\"12\"/>");
     for area in chip.areas(unit)?.iter().filter(|area| area.kind != ERASED) {
         let from = area.at.0 - u32::from(unit) * overview.unit_bytes;

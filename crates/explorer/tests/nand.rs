@@ -75,6 +75,18 @@ fn blocks_of_a_disk_are_divided_without_gaps_and_pieces_name_lines_of_the_format
     for kind in ["live page", "obsolete page", "live checkpoint", "obsolete checkpoint", "live free"] {
         assert!(kinds.contains(kind), "{kind}: {kinds:?}");
     }
+    // A page of data is shown as live where the map leads to it, and nowhere else.
+    let mut live = BTreeSet::new();
+    for unit in 0..48 {
+        for area in ask(&mut session, json!({ "ask": "unit", "unit": unit }))["areas"].as_array().unwrap() {
+            let (page, lba) = area["text"].as_str().unwrap().split_once(": logical page ").unwrap_or_default();
+            if area["kind"] == "page" && area["state"] == "live" {
+                live.insert((lba.parse::<usize>().unwrap(), page.to_owned()));
+            }
+        }
+    }
+    let map = shown_map(&mut session).into_iter().enumerate();
+    assert_eq!(live, map.filter_map(|(lba, page)| Some((lba, page?))).collect());
     assert!(!has_line(FTL_FORMAT, "3:no such line") && has_line(FTL_FORMAT, "3:0..4") && !has_line(FTL_FORMAT, "9:lba"));
 }
 
@@ -127,12 +139,18 @@ fn every_shape_of_a_cut_leaves_a_disk_that_mounts_as_its_image_does() {
 
 #[test]
 fn each_position_of_a_disk_differs_from_the_one_before_by_one_page_or_block() {
-    let (mut session, first, last) = recorded(PART, 3, 120);
+    let (mut session, first, last) = recorded(PART, 3, 300);
     let mut before: Option<NandSim> = None;
     let mut programs = 0;
     for position in first..=last {
         ask(&mut session, json!({ "ask": "position", "operation": position }));
         let part = NandSim::from_image_bytes(session.image().unwrap()).unwrap();
+        if position > first && position % 7 == 0 {
+            // A cut that leaves all of an operation leaves the cells that the next position has.
+            ask(&mut session, json!({ "ask": "cut", "operation": position - 1, "shape": 1, "seed": 0 }));
+            let torn = NandSim::from_image_bytes(session.image().unwrap()).unwrap();
+            assert!(part.pages().all(|page| part.peek(page) == torn.peek(page)), "at {position}");
+        }
         if let Some(old) = before.replace(part.clone()) {
             let changed: Vec<_> = part.pages().filter(|&page| part.peek(page) != old.peek(page)).collect();
             let blocks: BTreeSet<Block> = changed.iter().map(|page| page.block).collect();

@@ -11,12 +11,6 @@ pub enum ExploreError {
     /// The command has no page.
     #[error("{0}")]
     NoProgram(NoProgram),
-    /// A dump of a NAND part is no image.
-    #[error("{}: a dump of a NAND part; `norn image import` makes the image that a page can show", .0.display())]
-    NandDump(PathBuf),
-    /// A picture is one of a NOR part.
-    #[error("{}: a picture shows a NOR part, and this is a NAND part", .0.display())]
-    NandPicture(PathBuf),
     /// What is on the part cannot be shown.
     #[error("{}: {1}", .0.display())]
     NoPicture(PathBuf, String),

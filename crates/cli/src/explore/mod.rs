@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use norn_explorer::open::of_nor;
+use norn_explorer::open::{of_nand, of_nor};
 use norn_explorer::page::{ImageFrom, page};
 use norn_explorer::picture;
 use norn_flash_sim::ImageError;
@@ -68,10 +68,11 @@ pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String,
         return serve::serve(address, page, source, say);
     }
     if let Some(file) = &arguments.svg {
-        let Opened::Nor(part) = source.read()? else {
-            return Err(ExploreError::NandPicture(source.image.clone()).into());
+        let shown = match source.read()? {
+            Opened::Nor(part) => of_nor(part),
+            Opened::Nand(part) => of_nand(part),
         };
-        let picture = of_nor(part).and_then(|mut shown| picture::svg(&mut *shown, &name));
+        let picture = shown.and_then(|mut shown| picture::svg(&mut *shown, &name));
         let picture = picture.map_err(|why| ExploreError::NoPicture(source.image.clone(), why))?;
         NewFile::write(file, picture.as_bytes())?;
         return Ok(format!("{}: a picture of {name}\n", file.display()));
