@@ -87,7 +87,9 @@ fn blocks_of_a_disk_are_divided_without_gaps_and_pieces_name_lines_of_the_format
     }
     let map = shown_map(&mut session).into_iter().enumerate();
     assert_eq!(live, map.filter_map(|(lba, page)| Some((lba, page?))).collect());
-    assert!(!has_line(FTL_FORMAT, "3:no such line") && has_line(FTL_FORMAT, "3:0..4") && !has_line(FTL_FORMAT, "9:lba"));
+    assert!(
+        !has_line(FTL_FORMAT, "3:no such line") && has_line(FTL_FORMAT, "3:0..4") && !has_line(FTL_FORMAT, "9:lba")
+    );
 }
 
 /// The map as the library reads it from the bytes of an image, page by page.
@@ -242,7 +244,8 @@ fn a_trace_has_the_hits_of_a_model() {
         let compared = ask(&mut session, json!({ "ask": "compare" }));
         assert_eq!(compared["ram_bytes"], frames * 64);
         if frames == 7 {
-            let width = &compared["widths"].as_array().unwrap().iter().find(|one| one["page_bytes"] == 64).unwrap()["policies"];
+            let width =
+                &compared["widths"].as_array().unwrap().iter().find(|one| one["page_bytes"] == 64).unwrap()["policies"];
             assert_eq!(width[0], json!(["LRU", hits.iter().filter(|&&hit| !hit).count(), width[0][2]]));
             assert_eq!(width.as_array().unwrap().len(), 5);
         }

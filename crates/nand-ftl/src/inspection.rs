@@ -173,7 +173,15 @@ impl PageReader {
     pub fn checkpoint_head(&self, data: &[u8]) -> Option<CheckpointHead> {
         let Header { logical_pages, since, as_of, suspect, open, runs, trims } = Header::decode(data)?;
         let suspect = suspect.map(|page| page.0);
-        Some(CheckpointHead { logical_pages, since, as_of, suspect, open: open.map(|page| page.map(|page| page.0)), runs, trims })
+        Some(CheckpointHead {
+            logical_pages,
+            since,
+            as_of,
+            suspect,
+            open: open.map(|page| page.map(|page| page.0)),
+            runs,
+            trims,
+        })
     }
 
     /// Calls `visit` with what is in the journal and the entries of a page of the checkpoint, each with its columns.
@@ -356,7 +364,10 @@ mod tests {
                     CheckpointItem::Mapped(lba, Some(_)) => assert!(lba.0 < 60, "{lba:?}"),
                     CheckpointItem::Mapped(_, None) => {}
                     CheckpointItem::Erases(block, erases, usable) => {
-                        assert!(usable == Usable::Good && erases <= ftl.erase_counts().nth(block.0.into()).flatten().unwrap());
+                        assert!(
+                            usable == Usable::Good
+                                && erases <= ftl.erase_counts().nth(block.0.into()).flatten().unwrap()
+                        );
                     }
                 }
             });

@@ -12,7 +12,7 @@ pub enum ExploreError {
     #[error("{0}")]
     NoProgram(NoProgram),
     /// What is on the part cannot be shown.
-    #[error("{}: {1}", .0.display())]
+    #[error("{}: {}", .0.display(), .1)]
     NoPicture(PathBuf, String),
     /// Nothing can be served.
     #[error("{address}: {source}")]

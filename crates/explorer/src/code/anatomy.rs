@@ -44,9 +44,8 @@ pub fn number(cells: &[u8], at: usize, bytes: usize) -> u32 {
 
 /// The pieces of a head at an address. `block_at` is the address of a block.
 pub fn pieces(head: Head, start: Address, cells: &[u8], block_at: impl Fn(u32) -> Option<Address>) -> Vec<Piece> {
-    let piece = |at: u32, bytes: u32, name: &str, value: String, line| {
-        Piece::new((start.offset(at), bytes), name, value, line)
-    };
+    let piece =
+        |at: u32, bytes: u32, name: &str, value: String, line| Piece::new((start.offset(at), bytes), name, value, line);
     let plain = |at: u32, bytes: u32, name: &str, line| {
         piece(at, bytes, name, number(cells, at as usize, bytes as usize).to_string(), line)
     };

@@ -273,25 +273,35 @@ impl Code {
         for width in WIDTHS {
             let Some(frames) = u8::try_from(ram / width).ok().filter(|&frames| frames > 0) else { continue };
             let mut part = NandSim::new(spec.clone());
-            let (room, page) = (Room { start: Block(0), blocks: spec.part.block_count }, vec![0; spec.part.page_bytes.into()]);
+            let (room, page) =
+                (Room { start: Block(0), blocks: spec.part.block_count }, vec![0; spec.part.page_bytes.into()]);
             let written = match program.code {
-                CodeName::Uncoded => {
-                    ImageWriterIn::<_, Uncoded>::new(width, page).write(&mut part, room, bytes.len() as u32, &mut &bytes[..])
-                }
-                CodeName::Crc32c => {
-                    ImageWriterIn::<_, Crc32c>::new(width, page).write(&mut part, room, bytes.len() as u32, &mut &bytes[..])
-                }
+                CodeName::Uncoded => ImageWriterIn::<_, Uncoded>::new(width, page).write(
+                    &mut part,
+                    room,
+                    bytes.len() as u32,
+                    &mut &bytes[..],
+                ),
+                CodeName::Crc32c => ImageWriterIn::<_, Crc32c>::new(width, page).write(
+                    &mut part,
+                    room,
+                    bytes.len() as u32,
+                    &mut &bytes[..],
+                ),
             };
             // A width that the part does not take has no column.
             let Ok(image) = written else { continue };
             let addresses = || run_now.requests.iter().map(|(address, _)| *address);
-            let by_policy: Vec<Value> = PolicyName::ALL.iter().map(|&policy| {
-                match run(&part, (image, program.code), Cache { policy, frames }, addresses()) {
-                    Ok(outcome) => json!([policy.name(), outcome.misses(), outcome.loads()]),
-                    // More frames than the policy takes.
-                    Err(_) => json!([policy.name(), null, null]),
-                }
-            }).collect();
+            let by_policy: Vec<Value> = PolicyName::ALL
+                .iter()
+                .map(|&policy| {
+                    match run(&part, (image, program.code), Cache { policy, frames }, addresses()) {
+                        Ok(outcome) => json!([policy.name(), outcome.misses(), outcome.loads()]),
+                        // More frames than the policy takes.
+                        Err(_) => json!([policy.name(), null, null]),
+                    }
+                })
+                .collect();
             widths.push(json!({ "page_bytes": width, "frames": frames, "policies": by_policy }));
         }
         Ok(json!({ "ram_bytes": ram, "requests": run_now.requests.len(), "widths": widths }))
@@ -304,14 +314,18 @@ impl Code {
     /// The cache, and the trace up to where it is.
     fn cache(&self) -> Result<Value, String> {
         let policies = PolicyName::ALL.map(PolicyName::name);
-        let programs: Vec<Value> = self.programs.iter().map(|program| {
-            let Header { image, version, check, .. } = program.header;
-            json!({
-                "text": program.text(), "at": self.address(image.header_page()).0, "bytes": image.size_bytes(),
-                "version": version.to_string(), "crc32c": check, "page_bytes": image.cache_page_bytes(),
-                "pages": image.cache_pages(), "runs": program.state == State::Live,
+        let programs: Vec<Value> = self
+            .programs
+            .iter()
+            .map(|program| {
+                let Header { image, version, check, .. } = program.header;
+                json!({
+                    "text": program.text(), "at": self.address(image.header_page()).0, "bytes": image.size_bytes(),
+                    "version": version.to_string(), "crc32c": check, "page_bytes": image.cache_page_bytes(),
+                    "pages": image.cache_pages(), "runs": program.state == State::Live,
+                })
             })
-        }).collect();
+            .collect();
         let mut answer = json!({
             "policies": policies, "policy": self.cache.policy.name(), "frames": self.cache.frames, "programs": programs,
             "run": null,
@@ -353,7 +367,9 @@ impl Code {
         let text = question["text"].as_str().unwrap_or_default();
         let bytes = self.program()?.image().size_bytes();
         let mut addresses = Vec::new();
-        for (line, word) in text.lines().enumerate().filter_map(|(line, text)| Some((line + 1, text.split_whitespace().next()?))) {
+        for (line, word) in
+            text.lines().enumerate().filter_map(|(line, text)| Some((line + 1, text.split_whitespace().next()?)))
+        {
             let address = match word.strip_prefix("0x") {
                 Some(digits) => u32::from_str_radix(digits, 16).ok(),
                 None => word.parse().ok(),
@@ -489,7 +505,8 @@ impl Code {
         let Some(&(number, _)) = self.pages.get(&self.part().number_of(page).0) else { return Vec::new() };
         let width = u32::from(self.programs[number].image().cache_page_bytes());
         let (code, check) = bytes.split_at((width as usize).min(bytes.len()));
-        let mut pieces = vec![Piece::new((area.at, width), "cache page", hexadecimal(&code[..code.len().min(16)]) + " …", COPY)];
+        let mut pieces =
+            vec![Piece::new((area.at, width), "cache page", hexadecimal(&code[..code.len().min(16)]) + " …", COPY)];
         if !check.is_empty() {
             let place = (area.at.offset(width), check.len() as u32);
             pieces.push(Piece::new(place, "code", hexadecimal(check), "2:The code is CRC-32C"));

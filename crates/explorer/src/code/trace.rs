@@ -2,7 +2,9 @@
 //! of cache pages.
 
 use norn_code_pager::policy::{ClockIn, GreedyIn, LruIn, PolicyIn, S3FifoIn, SieveIn};
-use norn_code_pager::{CacheMemory, CachePage, CacheShape, Code, CodeAddress, Crc32c, Image, LentPager, Options, Uncoded};
+use norn_code_pager::{
+    CacheMemory, CachePage, CacheShape, Code, CodeAddress, Crc32c, Image, LentPager, Options, Uncoded,
+};
 use norn_flash_sim::NandSim;
 
 /// Bytes that a program executes between two requests: what a look-up serves.

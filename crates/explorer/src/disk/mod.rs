@@ -66,7 +66,8 @@ impl Disk {
     pub fn of(cells: NandSim) -> Result<Disk, String> {
         let part = cells.part();
         let pages = Pages::of(&part).ok_or("fewer than 16 bytes out of band a code word")?;
-        let mut disk = Disk { cells, pages, device: None, without: String::new(), mount: (Vec::new(), 0), history: None };
+        let mut disk =
+            Disk { cells, pages, device: None, without: String::new(), mount: (Vec::new(), 0), history: None };
         let before = disk.cells.counters();
         let memory = vec![0; Device::memory_bytes(&part, logical_pages_limit(&part))];
         match Ftl::mount(TracedNand::new(disk.cells.clone()), memory) {
@@ -156,10 +157,13 @@ impl Disk {
                 None => json!([lba, null, null]),
             });
         }
-        let chunks: Vec<Value> = (0..).zip(device.checkpoint_pages()).map(|(chunk, page)| match page {
-            Some(page) => json!([chunk, self.pages.address(page).0, page.to_string()]),
-            None => json!([chunk, null, null]),
-        }).collect();
+        let chunks: Vec<Value> = (0..)
+            .zip(device.checkpoint_pages())
+            .map(|(chunk, page)| match page {
+                Some(page) => json!([chunk, self.pages.address(page).0, page.to_string()]),
+                None => json!([chunk, null, null]),
+            })
+            .collect();
         let page_bytes = device.page_bytes();
         Ok(json!({
             "size_bytes": u64::from(all) * u64::from(page_bytes), "page_bytes": page_bytes, "logical_pages": all,
@@ -246,7 +250,9 @@ impl Shown for Disk {
 
     fn ask(&mut self, question: &Value) -> Result<Value, String> {
         match question["ask"].as_str().unwrap_or_default() {
-            "map" => self.map(question["first"].as_u64().and_then(|first| u32::try_from(first).ok()).unwrap_or(u32::MAX)),
+            "map" => {
+                self.map(question["first"].as_u64().and_then(|first| u32::try_from(first).ok()).unwrap_or(u32::MAX))
+            }
             "tokens" => Ok(self.tokens()),
             other => Err(format!("nothing answers {other:?}")),
         }

@@ -94,7 +94,8 @@ impl Pages {
         data: &[u8],
         pieces: &mut Vec<Piece>,
     ) {
-        let piece = |at, bytes, name: &str, value: String, line| Piece::new((start.offset(at), bytes), name, value, line);
+        let piece =
+            |at, bytes, name: &str, value: String, line| Piece::new((start.offset(at), bytes), name, value, line);
         pieces.extend([
             piece(0, 4, "format and version", "NFT2".to_owned(), "3:0..4"),
             piece(4, 4, "logical pages", head.logical_pages.to_string(), "3:4..8"),

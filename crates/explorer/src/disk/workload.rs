@@ -202,9 +202,10 @@ impl Workload {
         let waiting = members.iter().enumerate().filter_map(|(number, member)| Some((member.job?.deadline_us, number)));
         match (system.next_job(), waiting.min()) {
             (Some(job), first) if first.is_none_or(|(deadline_us, _)| job.deadline_us < deadline_us) => {
-                let name = members.iter().find(|member| member.handle == job.task).map_or("checkpoint", |member| {
-                    member.kind.name
-                });
+                let name = members
+                    .iter()
+                    .find(|member| member.handle == job.task)
+                    .map_or("checkpoint", |member| member.kind.name);
                 let step = system.collector_step().map_err(words)?;
                 Ok(format!("the collector of the {name} {}", step.map_or("has nothing to do", collector_text)))
             }
@@ -302,11 +303,7 @@ fn with_tasks(device: &Device) -> Result<(System, Vec<Member>), String> {
     Err(why)
 }
 
-fn admitted(
-    device: Device,
-    mut config: RealTimeConfig,
-    kinds: [Kind; 2],
-) -> Result<(System, Vec<Member>), String> {
+fn admitted(device: Device, mut config: RealTimeConfig, kinds: [Kind; 2]) -> Result<(System, Vec<Member>), String> {
     let task = |kind: &Kind| Task::new(kind.cpu_us, kind.reads, kind.writes, kind.period_us, &config.times);
     let (part, tasks) = (device.device().part(), kinds.each_ref().map(task));
     config.tokens = config.tokens_for(&part, &tasks).ok_or("a task can have no collector")?;

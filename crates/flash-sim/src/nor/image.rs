@@ -119,7 +119,8 @@ impl Image {
     pub fn bytes_of(spec: &PartSpec, state: &State<Counters>, units: &[Arc<Cells>]) -> io::Result<Vec<u8>> {
         let layout = Layout::of(&spec.part);
         let header = (&KIND, &*spec.name, &*geometry(spec));
-        ImageFile::begin_in_memory(header, layout.file_bytes(), |file| layout.save_all(file, state, units))?.into_bytes()
+        ImageFile::begin_in_memory(header, layout.file_bytes(), |file| layout.save_all(file, state, units))?
+            .into_bytes()
     }
 
     pub fn publish(&mut self) -> Result<(), ImageError> {
