@@ -16,8 +16,8 @@ function showCache() {
     table(["Header", "Program", "Bytes", "Cache pages", ""], rows),
     element("p", { class: "buttons" }, element("label", {}, "Policy ", policy), element("label", {}, "Frames ", frames),
       apply, element("label", { class: "button" }, "Open a trace", trace)),
-    ...(found.run ? runOf(found.run) : [element("p", {}, "Play a workload: a trace of a program runs through the cache. " +
-      "Or open a trace: a file with an address of the program in each line.")]),
+    ...(found.run ? runOf(found.run) : [element("p", {}, "Play a workload: a trace of a program runs through the " +
+      "cache. Or open a trace: a file with an address of the program in each line.")]),
   );
   showTab("cache");
 }
@@ -34,7 +34,8 @@ function runOf(run) {
     legendOf([["page", "hit"], ["log", "miss, from the part's register"], ["unknown", "miss, with a load"],
       ["mark", "now"]]),
     element("h3", {}, "Cache pages in the cache"), element("p", { class: "buttons", id: "held" }, ...held),
-    element("button", { type: "button", id: "compare", onclick: showCompared }, "Compare policies and page sizes"),
+    element("p", { class: "buttons" },
+      element("button", { type: "button", id: "compare", onclick: showCompared }, "Compare policies and page sizes")),
     element("div", { id: "compared" }),
   ];
 }
@@ -46,8 +47,8 @@ function showCompared() {
   const policies = found.widths[0]?.policies.map(([name]) => name) ?? [];
   const cell = ([, misses, loads]) => misses === null ? "too many frames" : `${misses} misses, ${loads} loads`;
   const rows = policies.map((name, number) => row(name, ...found.widths.map((one) => cell(one.policies[number]))));
-  byId("compared").replaceChildren(element("h3", {}, `All ${found.requests} requests in ${found.ram_bytes} bytes of frames`),
-    table(titles, rows));
+  const title = `All ${found.requests} requests in ${found.ram_bytes} bytes of frames`;
+  byId("compared").replaceChildren(element("h3", {}, title), table(titles, rows));
 }
 
 function runTrace() {

@@ -35,7 +35,8 @@ function axes(context, [width, height], [from, to], most) {
   context.fillText(`${from}`, PAD.left, height - 6);
   context.textAlign = "right";
   context.fillText(`${to}`, width - PAD.right, height - 6);
-  return (x, y) => [PAD.left + room * (x - from) / Math.max(1, to - from), PAD.top + rise * (1 - y / Math.max(1, most))];
+  const [across, up] = [room / Math.max(1, to - from), rise / Math.max(1, most)];
+  return (x, y) => [PAD.left + across * (x - from), PAD.top + rise - up * y];
 }
 
 function marker(context, place, at, most) {

@@ -143,9 +143,11 @@ function showUnit() {
   const rows = areasOf(chip.unit).map((area) =>
     row(addressButton(area.at), area.text, String(area.bytes), area.kind === "erased" ? "" : area.state));
   const [erases, role, sequence] = chip.overview.units[chip.unit];
-  const of = role ? `${role}, sequence number ${sequence}` : "no head";
+  const isBlock = chip.overview.units_are === "blocks";
+  const since = sequence === null ? "" : `, sequence number ${sequence}`;
+  const of = role ? role + since : isBlock ? "nothing known" : "no head";
   byId("unit").replaceChildren(
-    element("h3", {}, `Unit ${chip.unit}: ${of}, erased ${erases} times`),
+    element("h3", {}, `${isBlock ? "Block" : "Unit"} ${chip.unit}: ${of}, erased ${erases} times`),
     table(["Address", "Holds", "Bytes", "State"], rows),
   );
   showTab("unit");

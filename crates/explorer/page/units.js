@@ -10,7 +10,7 @@ let isDue = false;
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = [...Object.values(chip.kinds).map(([name]) => name), "front", "pale", "mark", "row", "back"];
+  const names = [...Object.values(chip.kinds).map(([name]) => name), "map", "front", "pale", "mark", "row", "back"];
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
 }
 

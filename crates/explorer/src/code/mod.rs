@@ -1,5 +1,5 @@
-//! Code images on NAND parts, in two rooms with a switch or alone, and a trace that runs through a cache of their pages.
-//! [`anatomy`] decodes heads, [`trace`] draws programs and runs them.
+//! Code images on NAND parts, in two rooms with a switch or alone, and a trace that runs through a cache of their
+//! pages. [`anatomy`] decodes heads, [`trace`] draws programs and runs them.
 //!
 //! Invariant: nothing here changes cells: a program that runs from NAND programs nothing.
 
