@@ -8,13 +8,13 @@ function showMap(first) {
   const found = ask("map", { first });
   const where = ([number, at, text]) => row(String(number), at === null ? "no contents"
     : element("button", { type: "button", onclick: () => showAddress(at) }, text));
-  const input = element("input", { type: "number", id: "map-first", min: 0, max: found.logical_pages - 1, value: first });
+  const input = element("input", { type: "number", min: 0, max: found.logical_pages - 1, value: first });
   const go = element("button", { type: "button", id: "map-go", onclick: () => showMap(Number(input.value)) }, "Show");
   const after = first + found.rows.length;
   const more = after < found.logical_pages
     ? element("button", { type: "button", id: "map-more", onclick: () => showMap(after) }, "More pages") : "";
   byId("map").replaceChildren(
-    element("p", { id: "map-facts" }, `${found.size_bytes} bytes, ${found.good_blocks} good blocks. Pages of the part: ` +
+    element("p", {}, `${found.size_bytes} bytes, ${found.good_blocks} good blocks. Pages of the part: ` +
       `${found.pages_in_use} in use, the checkpoint's included, ${found.pages_erased} erased, ` +
       `${found.pages_to_erase} to be erased before they are written.`),
     element("p", { class: "buttons" }, element("label", {}, "Logical page ", input), go),
