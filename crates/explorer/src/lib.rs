@@ -30,5 +30,6 @@ pub mod plain;
 pub mod play;
 pub mod session;
 pub mod shown;
+pub mod tiny_store;
 pub mod tour;
 pub mod traced;

@@ -20,7 +20,11 @@ const SCRIPTS: [&str; 6] = [
     include_str!("../page/start.js"),
 ];
 /// The documents that lines of pieces are of, with their names.
-const FORMATS: [(&str, &str); 1] = [("log-heap", include_str!("../format/log-heap"))];
+const FORMATS: [(&str, &str); 3] = [
+    ("log-heap", include_str!("../format/log-heap")),
+    ("nor-store", include_str!("../format/nor-store")),
+    ("object-heap", include_str!("../format/object-heap")),
+];
 
 #[cfg(has_program)]
 const PROGRAM: Option<&[u8]> = Some(include_bytes!(concat!(env!("OUT_DIR"), "/program.wasm")));

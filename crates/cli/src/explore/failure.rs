@@ -18,8 +18,13 @@ pub enum ExploreError {
     #[error("{}: a picture shows a NOR part, and this is a NAND part", .0.display())]
     NandPicture(PathBuf),
     /// What is on the part cannot be shown.
-    #[error("{}: {1}", .0.display())]
-    NoPicture(PathBuf, String),
+    #[error("{}: {why}", .image.display())]
+    NoPicture {
+        /// The file.
+        image: PathBuf,
+        /// Why not.
+        why: String,
+    },
     /// Nothing can be served.
     #[error("{address}: {source}")]
     Serve {
