@@ -60,9 +60,9 @@ fn has_line(line: &str, of: usize) -> bool {
 #[test]
 fn units_are_divided_without_gaps_and_pieces_name_lines_of_the_format() {
     let [log, tiny_store] = empty_heaps();
-    let all = ["head", "map", "log", "erased"];
-    looked_through(log, &[&all[..], &["object", "roots", "changes", "free"]].concat(), &[0]);
-    looked_through(tiny_store, &[&all[..], &["object", "array", "descriptor"]].concat(), &[1, 2]);
+    let all = ["head", "log", "erased"];
+    looked_through(log, &[&all[..], &["object", "map", "roots", "changes", "free"]].concat(), &[0]);
+    looked_through(tiny_store, &[&all[..], &["leaf", "record", "node", "descriptor"]].concat(), &[1, 2]);
     assert!(!has_line("2:no such line", 0) && has_line("2:0..16", 0) && !has_line("9:0..16", 0));
 }
 

@@ -112,6 +112,7 @@ impl Content for TinyStore {
         let found = Self::at(cells, address);
         match found.piece_at(address) {
             Some(piece) if piece.name == "entry" => format!("entry {}", piece.value),
+            Some(piece) if piece.name == "descriptor" => piece.value.clone(),
             Some(piece) => format!("{} of {}: {}", piece.name, found.title, piece.value),
             None => found.title,
         }

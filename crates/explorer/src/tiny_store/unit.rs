@@ -11,12 +11,12 @@ use super::entry_text::{entry_text, kind_name};
 use crate::anatomy::{Area, ERASED, HEAD, Kind, State, UNKNOWN};
 
 pub const DESCRIPTOR: Kind = Kind::new(b'd', "descriptor", "sector descriptor");
-pub const LEAF: Kind = Kind::new(b'o', "object", "descriptor of an object, or a name");
-pub const RECORD: Kind = Kind::new(b'a', "array", "record");
-pub const NODE: Kind = Kind::new(b'm', "map", "tree node");
-pub const OPAQUE: Kind = Kind::new(b'r', "roots", "header or deltas");
+pub const LEAF: Kind = Kind::new(b'o', "leaf", "descriptor of an object, or a name");
+pub const RECORD: Kind = Kind::new(b'r', "record", "record");
+pub const NODE: Kind = Kind::new(b'n', "node", "tree node");
+pub const OPAQUE: Kind = Kind::new(b'q', "opaque", "header or deltas");
 pub const ENTRY: Kind = Kind::new(b'l', "log", "log entry");
-const SCRATCH: Kind = Kind::new(b'c', "changes", "scratch bits");
+const SCRATCH: Kind = Kind::new(b's', "scratch", "scratch bits");
 /// Kinds of areas.
 pub const KINDS: &[Kind] = &[HEAD, DESCRIPTOR, LEAF, RECORD, NODE, OPAQUE, ENTRY, SCRATCH, UNKNOWN, ERASED];
 
