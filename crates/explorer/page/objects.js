@@ -10,13 +10,13 @@ function showObjects(after = null) {
   const roots = listed.roots.map((one) => row(one.root,
     bitsOf.has(one.reference) ? object(bitsOf.get(one.reference), one.reference) : one.reference));
   const objects = listed.objects.map((one) => row(object(one.bits, one.reference), one.kind, String(one.fields),
-    String(one.data_bytes), String(one.header_bytes), String(one.sectors)));
+    String(one.data_bytes), String(one.header_bytes), String(one.pieces)));
   const more = listed.after === null ? ""
     : element("button", { type: "button", onclick: () => showObjects(listed.after) }, "More objects");
   byId("objects").replaceChildren(
     element("h3", {}, "Roots"), table(["Root", "Reference"], roots),
     element("h3", {}, "Objects"),
-    table(["Reference", "Kind", "Fields", "Data bytes", "Header bytes", "Sectors"], objects), more,
+    table(["Reference", "Kind", "Fields", "Data bytes", "Header bytes", listed.pieces], objects), more,
   );
   showTab("objects");
 }

@@ -11,14 +11,14 @@ let tabs = [];
 
 /** Lays out the tabs of an image: those that every one has, and its own. */
 function showPanels(own) {
-  const { format } = chip.overview;
-  const wanted = ["bytes", "unit", ...own, ...(format ? ["format"] : [])];
-  if (wanted.join() === tabs.join() && byId("format")?.dataset.of === String(format)) return;
+  const { formats } = chip.overview;
+  const wanted = ["bytes", "unit", ...own, ...(formats.length ? ["format"] : [])];
+  if (wanted.join() === tabs.join() && (byId("format")?.dataset.of ?? "") === formats.join()) return;
   tabs = wanted;
   byId("tabs").replaceChildren(...tabs.map(tabOf));
   byId("panels").replaceChildren(...tabs.map((tab) =>
     element("div", { id: tab, role: "tabpanel", "aria-labelledby": "tab-" + tab, tabindex: 0 })));
-  if (format) layOutFormat(format);
+  if (formats.length) layOutFormats(formats);
   clearPanel();
 }
 
@@ -101,7 +101,7 @@ function pieceRow(piece, found, hex) {
   const says = piece.to === null ? piece.value
     : element("button", { type: "button", onclick: () => showAddress(piece.to) }, piece.value);
   const line = element("button", { type: "button", onclick: () => showLine(piece.line, found), "aria-label":
-    `the format's line for ${piece.name}` }, "§ " + piece.line.split(":")[0]);
+    `the format's line for ${piece.name}` }, "§ " + piece.line.split(":")[0].split("/").at(-1));
   const one = row(where, piece.name, says, line);
   Object.assign(one.dataset, { at: piece.at, bytes: piece.bytes, line: piece.line });
   return one;
@@ -124,7 +124,7 @@ function showLine(line, found) {
   byId("format").querySelectorAll(".on").forEach((other) => other.classList.remove("on"));
   const [section, start] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)];
   const of = [...byId("format").querySelectorAll(`[data-section="${section}"]`)];
-  const target = of.find((one) => one.dataset.start.startsWith(start));
+  const target = of.find((one) => one.dataset.start === start) ?? of.find((one) => one.dataset.start.startsWith(start));
   if (!target) throw new Error(`the format has no line ${line}`);
   target.classList.add("on");
   target.scrollIntoView({ block: "center" });
@@ -153,8 +153,13 @@ function showUnit() {
   showTab("unit");
 }
 
-/** The document of the format, with the section and the start of each line noted on its element. */
-function layOutFormat(name) {
+/** The documents of the format, with the section and the start of each line noted on its element. */
+function layOutFormats(names) {
+  byId("format").dataset.of = names.join();
+  byId("format").replaceChildren(...names.flatMap((name, number) => laidOut(name, number ? `${name}/` : "")));
+}
+
+function laidOut(name, prefix) {
   const made = [];
   let section = "";
   for (const block of byId("format-" + name).textContent.split("\n\n")) {
@@ -164,8 +169,11 @@ function layOutFormat(name) {
       return one;
     };
     if (block.trim().startsWith("#")) {
-      section = lines[0].match(/^## (\d+)/)?.[1] ?? section;
+      const number = lines[0].match(/^## (\d+)/)?.[1];
+      section = number ? prefix + number : section;
       made.push(element(lines[0].startsWith("##") ? "h3" : "h2", {}, lines[0].replace(/^#+ /, "")));
+    } else if (lines[0].startsWith("```")) {
+      made.push(element("pre", {}, lines.slice(1, -1).join("\n")));
     } else if (lines[0].startsWith("|")) {
       const cells = lines.map((line) => line.slice(1, -1).split("|").map((cell) => cell.trim()));
       const rows = cells.slice(2).map((one) => note(row(...one), one[0]));
@@ -175,6 +183,5 @@ function layOutFormat(name) {
         lines.join(" ")));
     }
   }
-  byId("format").dataset.of = name;
-  byId("format").replaceChildren(...made);
+  return made;
 }

@@ -87,7 +87,7 @@ impl<C: Content> Chip<C> {
     /// What is programmed at an address, in words.
     pub fn text_at(&self, address: Address) -> String {
         let Ok(unit) = self.unit_at(address) else { return "outside of the part".to_owned() };
-        C::text_at(Cells { part: &self.part(), unit, bytes: &self.bytes_of(unit) }, address)
+        C::text_at(Cells { whole: &self.cells, unit, bytes: &self.bytes_of(unit) }, address)
     }
 
     /// An operation in words: what it does to which cells, as they are on this part.
@@ -105,7 +105,7 @@ impl<C: Content> Shown for Chip<C> {
         let counters = self.cells.counters();
         let units = (0..part.unit_count).map(EraseUnit).zip(self.cells.erase_counts()).map(|(unit, erases)| {
             let bytes = self.cells.peek(part.start_of(unit), C::HEAD_BYTES as usize);
-            let (role, sequence) = C::role(Cells { part: &part, unit, bytes: &bytes });
+            let (role, sequence) = C::role(Cells { whole: &self.cells, unit, bytes: &bytes });
             UnitOverview { erases, role, sequence }
         });
         Overview {
@@ -114,7 +114,7 @@ impl<C: Content> Shown for Chip<C> {
             units: units.collect(),
             unit_bytes: part.unit_size_bytes,
             content: self.content.as_ref().map_or_else(Clone::clone, |_| C::NAME.to_owned()),
-            format: C::FORMAT,
+            formats: C::FORMATS,
             panels: C::PANELS,
             kinds: C::KINDS,
             erases: counters.erases,
@@ -126,24 +126,28 @@ impl<C: Content> Shown for Chip<C> {
     }
 
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String> {
-        let part = self.part();
-        if unit >= part.unit_count {
+        if unit >= self.part().unit_count {
             return Err(format!("the part has no unit {unit}"));
         }
         let unit = EraseUnit(unit);
         let bytes = self.bytes_of(unit);
-        Ok(C::areas(Cells { part: &part, unit, bytes: &bytes }, self.content.as_mut().ok()))
+        let mut content = self.content.as_mut().ok();
+        // What is read for a look is not counted.
+        content.iter_mut().for_each(|content| content.device_mut().sim.freeze_counters());
+        let areas = C::areas(Cells { whole: &self.cells, unit, bytes: &bytes }, content.as_deref_mut());
+        content.iter_mut().for_each(|content| content.device_mut().sim.thaw_counters());
+        Ok(areas)
     }
 
     fn counts(&mut self, unit: u16) -> Value {
         let areas = self.areas(unit).unwrap_or_default();
-        let (part, unit) = (self.part(), EraseUnit(unit));
-        C::counts(Cells { part: &part, unit, bytes: &self.bytes_of(unit) }, &areas, self.content.as_ref().ok())
+        let unit = EraseUnit(unit);
+        C::counts(Cells { whole: &self.cells, unit, bytes: &self.bytes_of(unit) }, &areas, self.content.as_ref().ok())
     }
 
     fn at(&mut self, address: Address) -> Result<(Found, Vec<u8>), String> {
         let unit = self.unit_at(address)?;
-        let found = C::at(Cells { part: &self.part(), unit, bytes: &self.bytes_of(unit) }, address);
+        let found = C::at(Cells { whole: &self.cells, unit, bytes: &self.bytes_of(unit) }, address);
         let bytes = self.cells.peek(found.at, found.bytes as usize);
         Ok((found, bytes))
     }

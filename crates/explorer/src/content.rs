@@ -10,12 +10,24 @@ use crate::traced::Traced;
 /// The bytes of one erase unit.
 #[derive(Clone, Copy)]
 pub struct Cells<'c> {
-    /// The part.
-    pub part: &'c NorPart,
+    /// The part that it is of.
+    pub whole: &'c NorSim,
     /// The unit.
     pub unit: EraseUnit,
     /// Its bytes; all of them; to [`Content::role`] only the first ones.
     pub bytes: &'c [u8],
+}
+
+impl<'c> Cells<'c> {
+    /// The part.
+    pub fn part(&self) -> &'c NorPart {
+        &self.whole.spec().part
+    }
+
+    /// The unit's first byte.
+    pub fn start(&self) -> Address {
+        self.part().start_of(self.unit)
+    }
 }
 
 /// A format on NOR: a value is what a mount leaves in memory.
@@ -24,8 +36,8 @@ pub struct Cells<'c> {
 pub trait Content: Clone + 'static {
     /// What is on the part: `a log-structured heap`.
     const NAME: &'static str;
-    /// Name of the format's document.
-    const FORMAT: Option<&'static str>;
+    /// Names of the documents of the format: files of `docs/format` without their ending.
+    const FORMATS: &'static [&'static str];
     /// Panels of the page for what is peculiar to it.
     const PANELS: &'static [&'static str];
     /// Kinds of its areas, for the legend.

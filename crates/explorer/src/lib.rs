@@ -32,6 +32,7 @@ pub mod plain;
 pub mod play;
 pub mod session;
 pub mod shown;
+pub mod tiny_store;
 pub mod tour;
 pub mod traced;
 pub mod traced_nand;

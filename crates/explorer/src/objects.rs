@@ -1,6 +1,7 @@
 //! Objects of a heap, of either engine: the panel that lists them, and the calls of a workload on them.
 
 use norn_flash::Address;
+use norn_flash_sim::SimError;
 use norn_heap::{Kind, Layout, ObjectHeap, Ref};
 use serde_json::{Value, json};
 
@@ -12,18 +13,21 @@ const LISTED_MAX: usize = 200;
 const ROOTS: [&str; 3] = ["ann", "bob", "eve"];
 
 /// A heap whose values can be looked at where they are.
-pub trait Objects: ObjectHeap {
+pub trait Objects: ObjectHeap<DeviceError = SimError> {
+    /// What an object or array is kept in: the title of a column.
+    const PIECES: &'static str;
+
     /// Where a value of an object or array is.
     ///
     /// # Errors
     /// In words.
     fn place_of(&mut self, reference: Ref, index: usize) -> Result<Place, String>;
 
-    /// How many sectors an object or array takes.
+    /// How many of them an object or array takes.
     ///
     /// # Errors
     /// In words.
-    fn sectors_of(&mut self, reference: Ref) -> Result<usize, String>;
+    fn pieces_of(&mut self, reference: Ref) -> Result<usize, String>;
 }
 
 /// Where a value is.
@@ -58,26 +62,27 @@ pub fn ask(heap: &mut impl Objects, question: &Value) -> Result<Value, String> {
 }
 
 /// Named roots, and objects after one.
-fn listed(heap: &mut impl Objects, after: Option<Ref>) -> Result<Value, String> {
+fn listed<H: Objects>(heap: &mut H, after: Option<Ref>) -> Result<Value, String> {
     let (mut roots, mut objects, mut last) = (Vec::new(), Vec::new(), after);
+    let answer = |roots, objects: Vec<Value>, after: Option<Ref>| json!({ "roots": roots, "objects": objects, "pieces": H::PIECES, "after": after.map(Ref::bits) });
     heap.visit_roots(|name, reference| {
         roots.push(json!({ "root": name.escape_ascii().to_string(), "reference": reference.to_string() }));
     })
     .map_err(words)?;
     while let Some(reference) = heap.next_object(last).map_err(words)? {
         if objects.len() == LISTED_MAX {
-            return Ok(json!({ "roots": roots, "objects": objects, "after": last.map(Ref::bits) }));
+            return Ok(answer(roots, objects, last));
         }
         let info = heap.info(reference).map_err(words)?;
         objects.push(json!({
             "reference": reference.to_string(), "bits": reference.bits(),
             "kind": if info.kind == Kind::Object { "object" } else { "array" },
             "fields": info.count, "data_bytes": info.data_bytes, "header_bytes": info.header_bytes,
-            "sectors": heap.sectors_of(reference)?,
+            "pieces": heap.pieces_of(reference)?,
         }));
         last = Some(reference);
     }
-    Ok(json!({ "roots": roots, "objects": objects, "after": null }))
+    Ok(answer(roots, objects, None))
 }
 
 /// An object or an array with its values, and where these are.

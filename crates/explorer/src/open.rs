@@ -10,6 +10,7 @@ use crate::log_heap::LogHeap;
 use crate::objects::words;
 use crate::plain::{Blocks, Plain};
 use crate::shown::Shown;
+use crate::tiny_store::TinyStore;
 
 /// The image in the bytes of a file.
 ///
@@ -41,6 +42,7 @@ pub fn of_nand(part: NandSim) -> Result<Box<dyn Shown>, String> {
 pub fn of_nor(part: NorSim) -> Result<Box<dyn Shown>, String> {
     match () {
         () if is_on::<LogHeap>(&part)? => Ok(Box::new(Chip::<LogHeap>::of(part))),
+        () if is_on::<TinyStore>(&part)? => Ok(Box::new(Chip::<TinyStore>::of(part))),
         () => Ok(Box::new(Chip::<Plain>::of(part))),
     }
 }

@@ -23,10 +23,12 @@ const SCRIPTS: [&str; 9] = [
     include_str!("../page/start.js"),
 ];
 /// The documents that lines of pieces are of, with their names.
-const FORMATS: [(&str, &str); 3] = [
+const FORMATS: [(&str, &str); 5] = [
     ("log-heap", include_str!("../format/log-heap")),
     ("nand-ftl", include_str!("../format/nand-ftl")),
     ("code-image", include_str!("../format/code-image")),
+    ("nor-store", include_str!("../format/nor-store")),
+    ("object-heap", include_str!("../format/object-heap")),
 ];
 
 #[cfg(has_program)]

@@ -17,7 +17,7 @@ pub enum Plain {}
 
 impl Content for Plain {
     const NAME: &'static str = "";
-    const FORMAT: Option<&'static str> = None;
+    const FORMATS: &'static [&'static str] = &[];
     const PANELS: &'static [&'static str] = &[];
     const KINDS: &'static [Kind] = KINDS;
     const HEAD_BYTES: u32 = 0;
@@ -66,7 +66,7 @@ impl Content for Plain {
 
 /// A unit of which nothing is known but where it is erased.
 pub fn areas(cells: Cells<'_>) -> Vec<Area> {
-    let start = cells.part.start_of(cells.unit);
+    let start = cells.start();
     let used = cells.bytes.iter().rposition(|&byte| byte != 0xFF).map_or(0, |last| last as u32 + 1);
     let area = |at, bytes, kind, text: &str| Area {
         at: start.offset(at),
@@ -102,7 +102,7 @@ impl Shown for Blocks {
             units: self.0.erase_counts().map(block).collect(),
             unit_bytes: u32::from(part.pages_per_block) * u32::from(part.page_bytes),
             content: "a NAND part".to_owned(),
-            format: None,
+            formats: &[],
             panels: &[],
             kinds: KINDS,
             erases: self.0.counters().erases,

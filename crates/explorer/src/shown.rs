@@ -103,8 +103,9 @@ pub struct Overview {
     pub unit_bytes: u32,
     /// What is on it, or why that is not known.
     pub content: String,
-    /// Document of the format: the name of a file of `docs/format` without its ending.
-    pub format: Option<&'static str>,
+    /// Documents of the format: names of files of `docs/format` without their ending. A line of the first one is
+    /// `2:0..16`, a section and how the line begins; one of another is `object-heap/2:0..16`.
+    pub formats: &'static [&'static str],
     /// Panels of the page beside those that every kind has.
     pub panels: &'static [&'static str],
     /// Kinds of areas, as in the legend.
@@ -140,7 +141,7 @@ impl Overview {
         json!({
             "part": self.part, "units_are": self.units_are, "unit_count": self.units.len(),
             "unit_bytes": self.unit_bytes, "units": self.units.iter().map(unit).collect::<Vec<_>>(),
-            "content": self.content, "format": self.format, "panels": self.panels,
+            "content": self.content, "formats": self.formats, "panels": self.panels,
             "kinds": self.kinds.iter().map(kind).collect::<Vec<_>>(), "erases": self.erases,
             "programs": self.programs, "is_mounted": self.is_mounted,
             "mount": { "operations": self.mount.0, "reads": self.mount.1 }, "has_image": self.has_image,

@@ -134,6 +134,6 @@ fn reclaimed(title: &'static str, play: &mut Play<LogHeap>) -> Result<Stop, Stri
 fn is_of_objects(device: &NorSim, unit: EraseUnit) -> bool {
     let part = device.spec().part;
     let bytes = device.peek(part.start_of(unit), LogHeap::HEAD_BYTES as usize);
-    let (role, _) = LogHeap::role(Cells { part: &part, unit, bytes: &bytes });
+    let (role, _) = LogHeap::role(Cells { whole: device, unit, bytes: &bytes });
     role.is_some_and(|role| role != Stream::Log.to_string())
 }

@@ -43,6 +43,7 @@ mod features;
 pub mod format;
 mod geometry;
 mod ground;
+pub mod inspection;
 mod marks;
 mod mount;
 mod pointer;

@@ -101,6 +101,7 @@ mod form;
 pub mod format;
 mod header;
 mod heap;
+pub mod inspection;
 mod list;
 mod name;
 mod notify;

@@ -12,8 +12,13 @@ pub enum ExploreError {
     #[error("{0}")]
     NoProgram(NoProgram),
     /// What is on the part cannot be shown.
-    #[error("{}: {}", .0.display(), .1)]
-    NoPicture(PathBuf, String),
+    #[error("{}: {why}", .image.display())]
+    NoPicture {
+        /// The file.
+        image: PathBuf,
+        /// Why not.
+        why: String,
+    },
     /// Nothing can be served.
     #[error("{address}: {source}")]
     Serve {

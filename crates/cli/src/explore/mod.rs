@@ -73,7 +73,7 @@ pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String,
             Opened::Nand(part) => of_nand(part),
         };
         let picture = shown.and_then(|mut shown| picture::svg(&mut *shown, &name));
-        let picture = picture.map_err(|why| ExploreError::NoPicture(source.image.clone(), why))?;
+        let picture = picture.map_err(|why| ExploreError::NoPicture { image: source.image.clone(), why })?;
         NewFile::write(file, picture.as_bytes())?;
         return Ok(format!("{}: a picture of {name}\n", file.display()));
     }

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::error::Error;
 pub use crate::heap::extent::Extent;
 use crate::heap::log_units::{self, Live};
-use crate::heap::raw_unit::{Purpose, RawUnit, Sectors};
+use crate::heap::raw_unit::{Purpose, RawUnit, Sectors, unit_of, units_of};
 use crate::heap::remap_dump::{self, homes, remap_of, virtual_part};
 use crate::heap::unit_detail::{log_table, unit};
 use crate::opening::Source;
@@ -80,7 +80,7 @@ fn dump_cells(device: &NorSim, extent: Extent, live: Option<&Live>) -> Report {
     match (extent, live) {
         (_, Some(live)) => log_units::dump(device, extent, live),
         (Extent::Units, None) => units_and_logs(device),
-        (Extent::Unit(number), None) => unit(&RawUnit::new(device, number)),
+        (Extent::Unit(number), None) => unit(&unit_of(device, number)),
     }
 }
 
@@ -119,14 +119,14 @@ fn units(device: &NorSim) -> Rows {
         ("Live bytes", Side::Right),
         ("Obsolete bytes", Side::Right),
     ]);
-    for (raw, erases) in RawUnit::all(device).zip(device.erase_counts()) {
+    for (raw, erases) in units_of(device).zip(device.erase_counts()) {
         units.add_row(row(&raw, erases));
     }
     units
 }
 
 /// A unit's row; the cells of what it does not have are empty.
-fn row(raw: &RawUnit<'_>, erases: u32) -> [String; 10] {
+fn row(raw: &RawUnit, erases: u32) -> [String; 10] {
     let mut row = std::array::from_fn(|_| String::new());
     let identity_erases = raw.identity().map_or(String::new(), |identity| identity.erase_count.to_string());
     (row[0], row[1]) = (raw.unit().0.to_string(), raw.start().to_string());
@@ -146,7 +146,7 @@ fn row(raw: &RawUnit<'_>, erases: u32) -> [String; 10] {
 
 /// A warning where a unit may mean something else than what is shown.
 fn newer_text(device: &NorSim) -> String {
-    let versions = RawUnit::all(device).filter_map(|raw| raw.identity()).map(|identity| identity.version);
+    let versions = units_of(device).filter_map(|raw| raw.identity()).map(|identity| identity.version);
     match versions.max() {
         Some(version) if version > FORMAT_VERSION => format!(
             "\nThe identities say format version {version}, which is newer than this program's ({FORMAT_VERSION}): \
@@ -158,7 +158,7 @@ fn newer_text(device: &NorSim) -> String {
 
 /// The entries of each log unit; after a mount there is one, the newest.
 fn report_logs(device: &NorSim, report: &mut Report) {
-    let log_units = RawUnit::all(device).filter_map(|raw| match raw.purpose() {
+    let log_units = units_of(device).filter_map(|raw| match raw.purpose() {
         Purpose::Log(sequence) => Some((sequence, raw)),
         _ => None,
     });

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use norn_explorer::tiny_store::entry_text::RecordText;
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::NorSim;
 use norn_heap::StoreError;
@@ -11,7 +12,7 @@ use norn_log_heap::format::{Class, DIRECTORY, Geometry, Granule, Header, SectorK
 use norn_log_heap::inspection::{LogPlace, decode_unit_head, sectors};
 use serde_json::{Value, json};
 
-use crate::heap::entry_text::{RecordText, add_record, bytes_text};
+use crate::heap::entry_text::{add_record, bytes_text};
 use crate::heap::extent::Extent;
 use crate::report::{Report, digits_of};
 use crate::table::{Rows, Side, table};

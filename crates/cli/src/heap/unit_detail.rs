@@ -1,16 +1,15 @@
 //! One erase unit in full: its header, and every descriptor or entry of its body.
 
+use norn_explorer::tiny_store::entry_text::{RecordText, entry_text, identity_text, identity_value, kind_name};
 use serde_json::{Value, json};
 
-use crate::heap::entry_text::{
-    RecordText, add_record, bytes_text, entry_text, identity_text, identity_value, kind_name,
-};
+use crate::heap::entry_text::{add_record, bytes_text};
 use crate::heap::raw_unit::{DescriptorPlace, DescriptorSays, Purpose, RawSector, RawUnit, SectorState};
 use crate::report::{Report, digits_of};
 use crate::table::{Rows, Side, table};
 
 /// The unit, for people and programs.
-pub fn unit(raw: &RawUnit<'_>) -> Report {
+pub fn unit(raw: &RawUnit) -> Report {
     let mut report = Report::new(12);
     report_header(raw, &mut report);
     report.text("\n");
@@ -18,7 +17,7 @@ pub fn unit(raw: &RawUnit<'_>) -> Report {
     report
 }
 
-fn report_header(raw: &RawUnit<'_>, report: &mut Report) {
+fn report_header(raw: &RawUnit, report: &mut Report) {
     let identity = raw.identity();
     let identity_shown = identity.as_ref().map_or("none whole".to_owned(), identity_text);
     let assignment = raw.assignment().map(|entry| entry_text(&entry));
@@ -39,7 +38,7 @@ fn report_header(raw: &RawUnit<'_>, report: &mut Report) {
     report.datum("assignment_bytes", digits_of(&raw.assignment_bytes()));
 }
 
-fn report_body(raw: &RawUnit<'_>, report: &mut Report) {
+fn report_body(raw: &RawUnit, report: &mut Report) {
     match (raw.purpose(), raw.first_programmed()) {
         (Purpose::Log(_), _) => report.table("entries", log_table(raw), "No entries."),
         (Purpose::Data(_), _) => report.table("descriptors", descriptor_table(raw), "No descriptors."),
@@ -52,7 +51,7 @@ fn report_body(raw: &RawUnit<'_>, report: &mut Report) {
 }
 
 /// Every place of a log unit up to the log's end, with its bytes.
-pub fn log_table(raw: &RawUnit<'_>) -> Rows {
+pub fn log_table(raw: &RawUnit) -> Rows {
     let mut places =
         table([("Place", Side::Right), ("Address", Side::Right), ("Bytes", Side::Left), ("Entry", Side::Left)]);
     for (number, place) in raw.log().enumerate() {
@@ -64,7 +63,7 @@ pub fn log_table(raw: &RawUnit<'_>) -> Rows {
     places
 }
 
-fn descriptor_table(raw: &RawUnit<'_>) -> Rows {
+fn descriptor_table(raw: &RawUnit) -> Rows {
     let mut descriptors = table([
         ("Number", Side::Right),
         ("Descriptor", Side::Right),
@@ -80,7 +79,7 @@ fn descriptor_table(raw: &RawUnit<'_>) -> Rows {
     descriptors
 }
 
-fn descriptor_row(raw: &RawUnit<'_>, place: &DescriptorPlace) -> [String; 6] {
+fn descriptor_row(raw: &RawUnit, place: &DescriptorPlace) -> [String; 6] {
     let (number, address) = (place.number.to_string(), place.address.to_string());
     let stateless = |state: &str| ["", "", "", state].map(str::to_owned);
     let [kind, start, bytes, state] = match &place.says {
@@ -99,7 +98,7 @@ fn descriptor_row(raw: &RawUnit<'_>, place: &DescriptorPlace) -> [String; 6] {
     [number, address, kind, start, bytes, state]
 }
 
-fn descriptor_value(raw: &RawUnit<'_>, place: &DescriptorPlace) -> Value {
+fn descriptor_value(raw: &RawUnit, place: &DescriptorPlace) -> Value {
     let (number, address) = (place.number, place.address.0);
     match &place.says {
         DescriptorSays::Erased => json!({ "number": number, "descriptor": address, "state": "erased" }),
@@ -124,6 +123,6 @@ fn state_name(state: SectorState) -> &'static str {
 }
 
 /// Whether a sector can be there at all.
-fn is_possible(raw: &RawUnit<'_>, sector: &RawSector) -> bool {
+fn is_possible(raw: &RawUnit, sector: &RawSector) -> bool {
     sector.bytes > 0 && sector.offset + sector.bytes <= raw.size_bytes()
 }

@@ -43,6 +43,8 @@ fn rows(part: &NorPart) -> Vec<UnitRow> {
 }
 
 impl Objects for Heap {
+    const PIECES: &'static str = "Sectors";
+
     fn place_of(&mut self, reference: Ref, index: usize) -> Result<Place, String> {
         let place = self.place_of_value(reference, index).map_err(words)?;
         let (value, is_in) = match place.delta {
@@ -52,7 +54,7 @@ impl Objects for Heap {
         Ok(Place { sector: place.sector, value, is_in, width: place.width as usize })
     }
 
-    fn sectors_of(&mut self, reference: Ref) -> Result<usize, String> {
+    fn pieces_of(&mut self, reference: Ref) -> Result<usize, String> {
         let info = self.sector_info(reference).map_err(|error: AccessError<SimError>| error.to_string())?;
         Ok(info.sections as usize + 1)
     }
@@ -60,7 +62,7 @@ impl Objects for Heap {
 
 impl Content for LogHeap {
     const NAME: &'static str = "a log-structured heap";
-    const FORMAT: Option<&'static str> = Some("log-heap");
+    const FORMATS: &'static [&'static str] = &["log-heap"];
     const PANELS: &'static [&'static str] = &["objects"];
     const KINDS: &'static [Kind] = unit::KINDS;
     const HEAD_BYTES: u32 = 24;
@@ -85,12 +87,12 @@ impl Content for LogHeap {
     }
 
     fn role(head: Cells<'_>) -> (Option<String>, Option<u32>) {
-        let head = Unit::new(head.part, head.unit, head.bytes).and_then(|unit| unit.head());
+        let head = Unit::new(head.part(), head.unit, head.bytes).and_then(|unit| unit.head());
         (head.map(|head| head.stream.to_string()), head.map(|head| head.sequence))
     }
 
     fn areas(cells: Cells<'_>, mounted: Option<&mut LogHeap>) -> Vec<Area> {
-        let unit = Unit::new(cells.part, cells.unit, cells.bytes);
+        let unit = Unit::new(cells.part(), cells.unit, cells.bytes);
         let Some(unit) = unit.filter(|unit| mounted.is_some() || unit.head().is_some()) else {
             return plain::areas(cells);
         };
@@ -102,7 +104,7 @@ impl Content for LogHeap {
     }
 
     fn at(cells: Cells<'_>, address: Address) -> Found {
-        match Unit::new(cells.part, cells.unit, cells.bytes) {
+        match Unit::new(cells.part(), cells.unit, cells.bytes) {
             Some(unit) => unit.at(address),
             None => plain::at(cells, address),
         }

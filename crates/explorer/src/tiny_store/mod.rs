@@ -1,0 +1,136 @@
+//! Heaps with TinyStore's structure: [`unit`] decodes units, [`sector`] what is in their sectors.
+
+pub mod entry_text;
+mod sector;
+mod unit;
+
+use norn_flash::Address;
+use norn_flash_sim::NorSim;
+use norn_heap::{Kind as ObjectKind, Ref};
+use norn_nor_store::SectorKind;
+use norn_nor_store::inspection::{Purpose, RawUnit};
+use norn_object_heap::{HeapIn, UnitRow};
+use serde_json::{Value, json};
+
+use crate::anatomy::{Area, Found, Kind};
+use crate::content::{Cells, Content};
+use crate::objects::{self, Call, Objects, Place, Program, words};
+use crate::plain;
+use crate::traced::Traced;
+
+type Heap = HeapIn<Traced, Vec<UnitRow>>;
+
+/// A mounted heap, and what the program on it knows.
+#[derive(Clone)]
+pub struct TinyStore {
+    heap: Box<Heap>,
+    program: Program,
+}
+
+impl Objects for Heap {
+    const PIECES: &'static str = "Records";
+
+    fn place_of(&mut self, reference: Ref, index: usize) -> Result<Place, String> {
+        let kind: ObjectKind = self.info(reference).map_err(words)?.kind;
+        let place = self.whereabouts(reference, kind, index).map_err(words)?;
+        let is_in = match place.is_in {
+            SectorKind::Leaf => "nothing: the default",
+            SectorKind::Opaque => "a delta",
+            SectorKind::Record | SectorKind::Node => "a record",
+        };
+        Ok(Place { sector: place.leaf, value: place.value.unwrap_or(place.leaf), is_in, width: place.width as usize })
+    }
+
+    fn pieces_of(&mut self, reference: Ref) -> Result<usize, String> {
+        Ok(self.list_info(reference).map_err(words)?.records)
+    }
+}
+
+impl Content for TinyStore {
+    const NAME: &'static str = "a heap with TinyStore's structure";
+    const FORMATS: &'static [&'static str] = &["nor-store", "object-heap"];
+    const PANELS: &'static [&'static str] = &["objects"];
+    const KINDS: &'static [Kind] = unit::KINDS;
+    const HEAD_BYTES: u32 = 24;
+    type Call = Call;
+
+    fn is_on(part: &mut NorSim) -> Result<bool, String> {
+        norn_object_heap::recognise(part).map(|found| found.is_some()).map_err(words)
+    }
+
+    fn mount(device: Traced) -> Result<TinyStore, String> {
+        let rows = vec![UnitRow::UNUSED; usize::from(device.sim.spec().part.unit_count)];
+        let heap = HeapIn::mount_in(device, rows).map_err(words)?;
+        Ok(TinyStore { heap: Box::new(heap), program: Program::default() })
+    }
+
+    fn device(&self) -> &Traced {
+        self.heap.device()
+    }
+
+    fn device_mut(&mut self) -> &mut Traced {
+        self.heap.device_mut()
+    }
+
+    fn role(head: Cells<'_>) -> (Option<String>, Option<u32>) {
+        match RawUnit::new(head.part(), head.unit, head.bytes).purpose() {
+            Purpose::Log(sequence) => (Some("log".to_owned()), Some(sequence)),
+            Purpose::Data(logical) => (Some(format!("data {}", logical.0)), None),
+            other => (Some(other.name().to_owned()), None),
+        }
+    }
+
+    fn areas(cells: Cells<'_>, _: Option<&mut TinyStore>) -> Vec<Area> {
+        let unit = RawUnit::new(cells.part(), cells.unit, cells.bytes);
+        match unit.purpose() {
+            Purpose::NoIdentity => plain::areas(cells),
+            _ => unit::areas(&unit, cells.bytes),
+        }
+    }
+
+    fn at(cells: Cells<'_>, address: Address) -> Found {
+        let area = Self::areas(cells, None);
+        let area = area.iter().find(|area| (area.at.0..area.at.0 + area.bytes).contains(&address.0));
+        match area {
+            Some(area) => sector::found(cells, area),
+            None => plain::at(cells, address),
+        }
+    }
+
+    fn counts(cells: Cells<'_>, _: &[Area], _: Option<&TinyStore>) -> Value {
+        let unit = RawUnit::new(cells.part(), cells.unit, cells.bytes);
+        let sums = unit.sectors();
+        match unit.purpose() {
+            Purpose::Data(_) => {
+                json!({ "sectors": sums.live, "live": sums.live_bytes, "obsolete": sums.obsolete_bytes })
+            }
+            _ => json!({}),
+        }
+    }
+
+    fn text_at(cells: Cells<'_>, address: Address) -> String {
+        let found = Self::at(cells, address);
+        match found.piece_at(address) {
+            Some(piece) if piece.name == "entry" => format!("entry {}", piece.value),
+            Some(piece) if piece.name == "descriptor" => piece.value.clone(),
+            Some(piece) => format!("{} of {}: {}", piece.name, found.title, piece.value),
+            None => found.title,
+        }
+    }
+
+    fn ask(&mut self, question: &Value) -> Result<Value, String> {
+        objects::ask(&mut *self.heap, question)
+    }
+
+    fn draw(&self, random: &mut fastrand::Rng) -> Call {
+        self.program.draw(&*self.heap, random)
+    }
+
+    fn last_call(&self) -> Option<Call> {
+        self.heap.in_transaction().then_some(Call::Commit)
+    }
+
+    fn make(&mut self, call: &Call) -> Result<String, String> {
+        self.program.make(&mut *self.heap, call)
+    }
+}
