@@ -24,6 +24,7 @@ mod part_text;
 mod parts;
 mod progress;
 mod report;
+mod stopping;
 mod table;
 
 use std::fmt::Display;
