@@ -10,7 +10,9 @@ mod classes;
 pub mod document;
 mod export;
 mod import;
+mod members;
 mod references;
+mod syntax;
 mod values;
 
 pub use export::export;
