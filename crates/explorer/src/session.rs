@@ -14,6 +14,10 @@ use crate::traced::Traced;
 /// Most calls of a recording.
 const CALLS_MAX: u64 = 2000;
 
+/// Why a page opens no other files, and what does.
+const NO_IMAGE: &str = "this is no image file; of a chip's dump (binary, Intel HEX, UF2 or ELF) `norn image import DUMP \
+                        NEW.img` makes one, and `norn explore DUMP` a page";
+
 /// An image that is shown, and what is played on it.
 pub struct Session {
     opened: Opened,
@@ -36,7 +40,8 @@ impl Session {
             Some(ImageKind::Nand) => {
                 Opened::Nand(Box::new(NandSim::from_image_bytes(image).map_err(|error| error.to_string())?))
             }
-            _ => {
+            None => return Err(NO_IMAGE.to_owned()),
+            Some(ImageKind::Nor) => {
                 let part = NorSim::from_image_bytes(image).map_err(|error| error.to_string())?;
                 Opened::Nor(Box::new(Chip::of(part)))
             }
