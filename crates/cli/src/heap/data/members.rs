@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::document::DataError;
+use super::failure::DataError;
 
 /// Members that are still to be read.
 pub struct Members(Map<String, Value>);

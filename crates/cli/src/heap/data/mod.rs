@@ -9,6 +9,7 @@
 mod classes;
 pub mod document;
 mod export;
+mod failure;
 mod import;
 mod members;
 mod references;
