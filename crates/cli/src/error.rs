@@ -7,7 +7,7 @@ use norn_card_image::CardFailure;
 use norn_flash::MountError;
 use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::convert::ConversionError;
-use norn_heap_image::{Engine, FillError, HeapFailure, HeapImageError};
+use norn_heap_image::{Engine, HeapFailure, HeapImageError};
 
 use crate::code::failure::CodeFailure;
 use crate::explore::failure::ExploreError;
@@ -51,9 +51,14 @@ pub enum Error {
     /// A heap could not be converted.
     #[error(transparent)]
     Conversion(#[from] ConversionError),
-    /// A heap could not be filled.
-    #[error(transparent)]
-    Fill(#[from] FillError),
+    /// A heap differs from what was to be in it.
+    #[error("{}: the heap differs from its contents: {what}", image.display())]
+    Differs {
+        /// The image that was to be made.
+        image: PathBuf,
+        /// Where.
+        what: String,
+    },
     /// A document of a heap is none.
     #[error("{}: {failure}", file.display())]
     Data {
@@ -168,7 +173,6 @@ impl Error {
     pub fn advice(&self) -> Option<&'static str> {
         match self {
             Error::Heap(HeapImageError::Heap { failure, .. })
-            | Error::Fill(FillError::Image(HeapImageError::Heap { failure, .. }))
             | Error::Conversion(ConversionError::Image(HeapImageError::Heap { failure, .. })) => match failure {
                 HeapFailure::LogFormat(MountError::Unsuitable(_)) => {
                     Some("--part NAME:UNITS has another number of erase units, --engine tinystore other limits")

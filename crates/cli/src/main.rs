@@ -24,6 +24,7 @@ mod part_text;
 mod parts;
 mod progress;
 mod report;
+mod stopping;
 mod table;
 
 use std::fmt::Display;
@@ -96,11 +97,13 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
             say(&heap::convert::run(&arguments, show)?)
         }
         Command::Heap(HeapCommand::Export(arguments)) => {
-            let text = heap::data::export(&arguments.source, arguments.types.as_deref())?;
-            match &arguments.file {
-                None => print(&text, Verdict::Sound),
-                Some(file) => NewFile::write(file, text.as_bytes()).map(|()| ExitCode::SUCCESS),
-            }
+            let exported = heap::data::export(&arguments.source, arguments.types.as_deref())?;
+            let code = match &arguments.file {
+                None => print(&exported.text, Verdict::Sound)?,
+                Some(file) => NewFile::write(file, exported.text.as_bytes()).map(|()| ExitCode::SUCCESS)?,
+            };
+            exported.notes.iter().for_each(|note| remark(note));
+            Ok(code)
         }
         Command::Heap(HeapCommand::Import(HeapImportArguments { data, create })) => {
             say(&heap::data::import(&data, &create)?)
@@ -143,6 +146,14 @@ fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
 /// Prints what was done, unless nobody wants to know.
 fn say(done: &impl Display) -> Result<ExitCode, Error> {
     if QUIET.get() == Some(&true) { Ok(ExitCode::SUCCESS) } else { print(done, Verdict::Sound) }
+}
+
+/// Says on standard error what may be a mistake, unless nobody wants to know.
+fn remark(note: &str) {
+    if QUIET.get() != Some(&true) {
+        progress::end();
+        eprintln!("norn: {note}");
+    }
 }
 
 /// Prints what a check found; what is sound, only if somebody wants to know.

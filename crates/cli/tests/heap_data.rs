@@ -61,7 +61,7 @@ fn a_heap_is_the_same_after_an_export_and_an_import() {
         assert_eq!(desk.succeed(&format!("heap export {name}.img --types a.json")), exported);
     }
     // The log-structured heap has no slot 0.
-    desk.fail("heap import a.json e.img", &["e.img: the engine cannot give #0."]);
+    desk.fail("heap import a.json e.img", &["a.json: the engine cannot give #0."]);
     assert!(!desk.path("e.img").exists());
     desk.succeed("heap export a.img b.json");
     assert_eq!(fs::read_to_string(desk.path("b.json")).unwrap(), exported);
@@ -126,34 +126,92 @@ fn what_is_wrong_with_a_document_is_named() {
                "objects": {{ {objects} }}, "roots": {{ {roots} }} }}"#
         )
     };
+    let wide = |fields: usize| {
+        let fields: Vec<String> = (0..fields).map(|at| format!(r#"{{ "name": "{at}", "type": "u8" }}"#)).collect();
+        format!(
+            r#"{{ "classes": [{{ "name": "a", "fields": [{}] }}], "objects": {{ "o": {{ "class": "a" }} }} }}"#,
+            fields.join(",")
+        )
+    };
     for (text, said) in [
         ("{".to_owned(), "EOF while parsing an object at line 1 column 1"),
-        (r#"{ "object": {} }"#.to_owned(), "unknown field `object`, expected one of"),
+        (
+            r#"{ "object": {} }"#.to_owned(),
+            r#"a member "object": there are only error_detection, classes, objects, roots"#,
+        ),
         (document(r#""o": { "class": "b" }"#, ""), r#"object o: no class is called "b""#),
         (document(r#""o": { "class": "a", "fields": { "z": 1 } }"#, ""), r#"object o: class a has no field "z""#),
         (
             document(r#""o": { "class": "a", "fields": { "x": 256 } }"#, ""),
-            "object o, value 0: 256 is not a value of type u8",
+            "object o, field x: 256 is not a value of type u8",
         ),
         (
             document(r#""o": { "class": "a", "fields": { "y": "p" } }"#, ""),
-            r#"object o, value 1: no object is called "p""#,
+            r#"object o, field y: no object is called "p""#,
         ),
-        (document(r#""o": { "array": "u7", "elements": [] }"#, ""), r#"object o: "u7" is not a type"#),
-        (document(r#""o": { "array": "u16", "elements": "00" }"#, ""), "object o: elements are a row of values"),
+        (document(r#""o": { "array": "u7", "elements": [] }"#, ""), r#"object o, array: "u7" is not a type"#),
+        (document(r#""o": { "array": "u16", "elements": "00" }"#, ""), "object o: elements are an array of values"),
         (
             r#"{ "classes": [{ "name": "a", "fields": [] }, { "name": "a", "fields": [] }] }"#.to_owned(),
             "two classes are",
         ),
-        (document(r#""o": { "class": "a" }, "o": { "class": "a" }"#, ""), r#""o" is there twice at line 2"#),
-        (document(r#""o": { "class": "a", "fields": { "x": 1, "x": 2 } }"#, ""), r#""x" is there twice at line 2"#),
+        (document(r#""o": { "class": "a" }, "o": { "class": "a" }"#, ""), r#"objects: "o" is there twice at line 2"#),
+        (
+            document(r#""o": { "class": "a", "fields": { "x": 1, "x": 2 } }"#, ""),
+            r#"object o, fields: "x" is there twice at line 2"#,
+        ),
         (
             document(r#""o": { "array": "f32", "elements": [1e39] }"#, ""),
-            "object o, value 0: 1e+39 is not a value of type f32",
+            "object o, elements[0]: 1e+39 is not a value of type f32",
         ),
         (document(r##""#70000.1": { "class": "a" }"##, ""), "object #70000.1: not a reference such as #3.1"),
         (document("", r#""r": "o""#), r#"root r: no object is called "o""#),
         (document("", r##""r": "#1.1""##), r##"root r: no object is called "#1.1""##),
+        // Arrays of the members' values, in their order, were taken for objects.
+        (
+            "[false, [], {}, {}]".to_owned(),
+            "an array in place of an object with error_detection, classes, objects, roots",
+        ),
+        (
+            r#"{ "classes": [["a", null, []]] }"#.to_owned(),
+            "classes[0]: an array in place of an object with name, header, fields",
+        ),
+        (
+            r#"{ "classes": [{ "name": "a", "fields": [["x", "u8"]] }] }"#.to_owned(),
+            "classes[0], fields[0]: an array in place of an object with name, type",
+        ),
+        (
+            document(r#""o": ["a", null, {}]"#, ""),
+            "object o: an array in place of an object with class, header, fields",
+        ),
+        (document(r#""o": { "class": "a", "fields": [1] }"#, ""), "object o, fields: an array in place of an object"),
+        (document(r#""o": { "class": 7 }"#, ""), "object o, class: a number in place of a string"),
+        (document(r#""o": { "array": "u8", "elements": true }"#, ""), "object o: elements are an array of values"),
+        (document(r#""o": { "array": "u8" }"#, ""), r#"object o: the member "elements" is missing"#),
+        (document("", r#""r": null"#), "root r: null in place of a string"),
+        // Errors of JSON itself say in which object they are.
+        (document(r#""o": { "class": "a" }, "p": { "class" }"#, ""), "object p, class: expected `:` at line 2"),
+        (
+            document(r#""o": { "class": "a", "fields": { "x": 01 } }"#, ""),
+            "object o, field x: invalid number at line 2",
+        ),
+        (
+            document(r#""o": { "array": "u8", "elements": [1, x] }"#, ""),
+            "object o, elements[1]: expected value at line 2",
+        ),
+        (
+            r#"{ "classes": [{}, { "name": "a" "fields": [] }] }"#.to_owned(),
+            "classes[1]: expected `,` or `}` at line 1",
+        ),
+        // What the heap refuses is where the document has it.
+        (document(r#""o": { "array": "u8", "elements": [] }"#, ""), "object o: an object or array needs at least one"),
+        (
+            document(r#""o": { "class": "a" }"#, &format!(r#""{}": "o""#, "r".repeat(33))),
+            "root rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr: a name of 33 bytes: from 1 to 32",
+        ),
+        (document(r#""o": { "class": "a" }"#, r#""hex:0g": "o""#), r#"root hex:0g: "0g" is not hexadecimal"#),
+        (wide(256), "object o: 256 fields: at most 255"),
+        (document(r#""o": { "class": "a", "header": "0" }"#, ""), r#"object o, header: "0" is not hexadecimal"#),
     ] {
         desk.write("a.json", &text);
         desk.fail("heap import a.json a.img --part test-8x2048 --engine tinystore", &["norn: a.json: ", said]);
@@ -164,8 +222,34 @@ fn what_is_wrong_with_a_document_is_named() {
     desk.fail("heap import a.json a.img --part test-8x2048 --engine tinystore", &["a.img", "never overwritten"]);
     let row = vec!["1"; 3000].join(",");
     desk.write("large.json", document(&format!(r#""o": {{ "array": "u64", "elements": [{row}] }}"#), ""));
-    desk.fail("heap import large.json b.img --part test-8x2048 --engine tinystore", &["b.img: #1.1: "]);
+    desk.fail("heap import large.json b.img --part test-8x2048 --engine tinystore", &["large.json: object o: "]);
     desk.fail("heap export a.img --types a.img", &["norn: a.img: "]);
+}
+
+/// Such a class has a mistake in it mostly.
+#[test]
+fn classes_that_fit_no_object_are_named() {
+    let desk = desk();
+    desk.write("typed.json", TYPED);
+    desk.succeed("heap import typed.json a.img --part test-16x2048");
+    desk.write(
+        "types.json",
+        r#"{ "classes": [
+        { "name": "person", "fields": [
+          { "name": "n", "type": "text8" }, { "name": "b", "type": "ref" }, { "name": "m", "type": "i32" } ] },
+        { "name": "place", "header": "02", "fields": [
+          { "name": "n", "type": "text8" }, { "name": "e", "type": "f32" }, { "name": "s", "type": "f32" } ] },
+        { "name": "short", "header": "01", "fields": [{ "name": "n", "type": "text8" }] } ] }"#,
+    );
+    let exported = desk.run("heap export a.img --types types.json");
+    assert_eq!(exported.code, 0, "{}", exported.errors);
+    assert_eq!(
+        exported.errors,
+        "norn: types.json: class place: an earlier class takes its objects: they have the same widths\n\
+         norn: types.json: class short: no object has fields of 8 bytes and the header 01\n"
+    );
+    assert_eq!(desk.run("--quiet heap export a.img --types types.json").errors, "");
+    assert_eq!(desk.run("heap export a.img --types typed.json").errors, "");
 }
 
 /// The examples of the format's chapter: one as it is exported, and one of the same heap that was written by hand.

@@ -24,7 +24,7 @@ function showObjects(after = null) {
 function showObject(bits) {
   const found = ask("object", { bits });
   const rows = found.fields.map((field) => row(
-    String(field.index), element("code", {}, field.value), addressButton(field.at), field.in,
+    String(field.index), element("code", {}, field.value), readings(field.value), addressButton(field.at), field.in,
     field.names ? element("button", { type: "button", onclick: () => showObject(field.names.bits) },
       field.names.reference) : "",
   ));
@@ -32,7 +32,7 @@ function showObject(bits) {
   const header = found.header ? [element("p", {}, "Header: ", element("code", {}, found.header))] : [];
   byId("objects").replaceChildren(
     back, element("h3", {}, found.reference), ...header,
-    table(["Field", "Value", "At", "In", "Names"], rows),
+    table(["Field", "Value", "Reads as", "At", "In", "Names"], rows),
     found.count > found.fields.length ? `and ${found.count - found.fields.length} more` : "",
   );
   showTab("objects");

@@ -73,7 +73,7 @@ function showAddress(address) {
   const rows = found.pieces.map((piece) => pieceRow(piece, found, hex));
   const where = `${found.length} bytes at ${hexadecimal(found.at)}, unit ${found.unit}`;
   const title = element("h3", {}, `${found.title}: ${where}`);
-  const pieces = table(["Where", "What", "Says", ""], rows);
+  const pieces = table(["Where", "What", "Says", "Reads as", ""], rows);
   byId("bytes").replaceChildren(title, hex, rows.length ? pieces : "No format describes these bytes.");
   showTab("bytes");
   const inside = rows.find((one) => Number(one.dataset.at) <= address &&
@@ -94,6 +94,22 @@ function hexOf(found) {
   return box;
 }
 
+/** A value as an unsigned number, as a signed one where that differs, and as text of two characters or more. */
+function readings(digits) {
+  const bytes = (digits.match(/../g) ?? []).map((pair) => parseInt(pair, 16));
+  const read = [];
+  if ([1, 2, 4, 8].includes(bytes.length)) {
+    const number = bytes.reduceRight((rest, byte) => rest * 256n + BigInt(byte), 0n);
+    const signed = BigInt.asIntN(8 * bytes.length, number);
+    read.push(String(number), ...(signed === number ? [] : [String(signed)]));
+  }
+  const text = bytes.slice(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
+  if (text.length > 1 && text.every((byte) => byte >= 0x20 && byte < 0x7F)) {
+    read.push(`"${String.fromCharCode(...text)}"`);
+  }
+  return read.join(", ");
+}
+
 function pieceRow(piece, found, hex) {
   const from = piece.at - found.at;
   const where = element("button", { type: "button", onclick: () => markPiece(one, hex, found) },
@@ -102,7 +118,7 @@ function pieceRow(piece, found, hex) {
     : element("button", { type: "button", onclick: () => showAddress(piece.to) }, piece.value);
   const line = element("button", { type: "button", onclick: () => showLine(piece.line, found), "aria-label":
     `the format's line for ${piece.name}` }, "§ " + piece.line.split(":")[0].split("/").at(-1));
-  const one = row(where, piece.name, says, line);
+  const one = row(where, piece.name, says, /^field /.test(piece.name) ? readings(piece.value) : "", line);
   Object.assign(one.dataset, { at: piece.at, bytes: piece.bytes, line: piece.line });
   return one;
 }

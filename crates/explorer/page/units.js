@@ -136,9 +136,10 @@ function drawChosen(context, unit, y, room) {
   if (!area) return;
   const { unit_bytes } = chip.overview;
   const from = ((area.at - unit * unit_bytes) / unit_bytes) * room;
+  // Around the area: a frame on it would cover a single word.
   context.strokeStyle = colours.front;
   context.lineWidth = 2;
-  context.strokeRect(LEFT + from, y + 1, Math.max(3, (area.bytes / unit_bytes) * room), ROW - 2);
+  context.strokeRect(LEFT + from - 2, y + 1, Math.max(2, (area.bytes / unit_bytes) * room) + 4, ROW - 2);
 }
 
 function areasOf(unit) {

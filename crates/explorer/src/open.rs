@@ -12,6 +12,10 @@ use crate::plain::{Blocks, Plain};
 use crate::shown::Shown;
 use crate::tiny_store::TinyStore;
 
+/// Why a page opens no other files, and what does.
+const NO_IMAGE: &str = "this is no image file; of a chip's dump (binary, Intel HEX, UF2 or ELF) `norn image import DUMP \
+                        NEW.img` makes one, and `norn explore DUMP` a page";
+
 /// The image in the bytes of a file.
 ///
 /// # Errors
@@ -19,7 +23,8 @@ use crate::tiny_store::TinyStore;
 pub fn open(image: Vec<u8>) -> Result<Box<dyn Shown>, String> {
     match ImageKind::of_header(&image) {
         Some(ImageKind::Nand) => of_nand(NandSim::from_image_bytes(image).map_err(words)?),
-        _ => of_nor(NorSim::from_image_bytes(image).map_err(words)?),
+        Some(ImageKind::Nor) => of_nor(NorSim::from_image_bytes(image).map_err(words)?),
+        None => Err(NO_IMAGE.to_owned()),
     }
 }
 

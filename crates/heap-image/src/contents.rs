@@ -168,8 +168,12 @@ pub(crate) fn references_not_kept(heap: &ImageHeap<'_>, contents: &Contents) -> 
     contents.objects.iter().filter(|&object| !is_kept(object)).map(|(&reference, _)| reference).collect()
 }
 
-pub(crate) fn set_roots(heap: &mut ImageHeap<'_>, contents: &Contents) -> Result<(), HeapFailure> {
-    contents.roots.iter().try_for_each(|(name, &reference)| Ok(heap.set_root(name, Some(reference))?))
+/// Sets the roots; where one fails, its name is returned, too.
+pub(crate) fn set_roots(heap: &mut ImageHeap<'_>, contents: &Contents) -> Result<(), (Vec<u8>, HeapFailure)> {
+    contents.roots.iter().try_for_each(|(name, &reference)| {
+        let set = heap.set_root(name, Some(reference));
+        set.map_err(|error| (name.clone(), HeapFailure::from(error).placed(heap)))
+    })
 }
 
 /// Says that nothing is in progress, where an engine has a way to.

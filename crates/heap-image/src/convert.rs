@@ -155,7 +155,7 @@ pub fn convert(conversion: &Conversion) -> Result<Outcome, ConversionError> {
     copying.objects(&contents, &unkept)?;
     let changed = copying.changed;
     contents.rename(&changed);
-    set_roots(&mut heap, &contents).map_err(in_new)?;
+    set_roots(&mut heap, &contents).map_err(|(_, failure)| in_new(failure))?;
     rest(&mut heap).map_err(in_new)?;
     drop(heap);
     conversion.verify(&mut device, &contents)?;

@@ -5,9 +5,9 @@
 //! 3. Mount the part, audit it, and compare everything.
 //! 4. Save it. The image appears at once, complete.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use norn_flash_sim::{ImageError, NorSim, PartSpec};
+use norn_flash_sim::{NorSim, PartSpec};
 use norn_heap::Ref;
 
 use crate::audit::violations;
@@ -19,88 +19,74 @@ use crate::image::{formatted, mount};
 
 /// Why an image was not made. There is none then.
 #[derive(Debug, thiserror::Error)]
-pub enum FillError {
+pub enum FillError<E> {
+    /// The caller has no contents.
+    #[error(transparent)]
+    Contents(E),
     /// The image or its heap failed.
     #[error(transparent)]
-    Image(#[from] HeapImageError),
+    Image(HeapImageError),
     /// References that the engine cannot give.
-    #[error(
-        "{}: the engine cannot give {}: its references have slots from 1 and generations up to 65534, and a long array \
-         takes several slots",
-        image.display(),
-        list(references)
-    )]
-    References {
-        /// The image that was to be made.
-        image: PathBuf,
-        /// Which.
-        references: Vec<Ref>,
-    },
+    #[error("the engine cannot give {0:?}")]
+    References(Vec<Ref>),
     /// An object or array that the heap does not take.
-    #[error("{}: {reference}: {failure}", image.display())]
+    #[error("{reference}: {failure}")]
     Object {
-        /// The image that was to be made.
-        image: PathBuf,
         /// Its reference.
         reference: Ref,
         /// Why not.
         failure: HeapFailure,
     },
-    /// The heap differs from what was to be in it.
-    #[error("{}: the heap differs from its contents: {what}", image.display())]
-    Differs {
-        /// The image that was to be made.
-        image: PathBuf,
-        /// Where.
-        what: String,
+    /// A root that the heap does not take.
+    #[error("root {}: {failure}", name.escape_ascii())]
+    Root {
+        /// Its name.
+        name: Vec<u8>,
+        /// Why not.
+        failure: HeapFailure,
     },
-}
-
-impl From<ImageError> for FillError {
-    fn from(error: ImageError) -> Self {
-        FillError::Image(error.into())
-    }
-}
-
-fn list(references: &[Ref]) -> String {
-    references.iter().map(Ref::to_string).collect::<Vec<_>>().join(", ")
+    /// The heap differs from what was to be in it, here.
+    #[error("the heap differs from its contents: {0}")]
+    Differs(String),
 }
 
 /// Makes an image with a heap that holds what `contents` returns. That is told how many slots something takes.
 ///
 /// # Errors
-/// [`FillError`], and those of `contents`.
-pub fn create_filled<E: From<FillError>>(
+/// [`FillError`].
+pub fn create_filled<E>(
     image: &Path,
     part: PartSpec,
     (format, spares): (Format, Option<u16>),
     contents: impl FnOnce(&dyn Fn(&Content) -> u32) -> Result<Contents, E>,
-) -> Result<Contents, E> {
+) -> Result<Contents, FillError<E>> {
     let mut device = NorSim::new(part);
     let in_image = |failure: HeapFailure| FillError::Image(failure.in_image(image));
     let mut heap = formatted(&mut device, format, spares).map_err(in_image)?;
     let contents = contents(&|content| match &heap {
         ImageHeap::Log(heap) => content.slots_in(heap),
         ImageHeap::TinyStore(_) => 1,
-    })?;
+    })
+    .map_err(FillError::Contents)?;
     let references: Vec<Ref> = references_not_kept(&heap, &contents).into_iter().collect();
     if !references.is_empty() {
-        return Err(FillError::References { image: image.to_owned(), references }.into());
+        return Err(FillError::References(references));
     }
-    put(&mut heap, &contents, image)?;
-    set_roots(&mut heap, &contents).and_then(|()| rest(&mut heap)).map_err(in_image)?;
+    put(&mut heap, &contents)?;
+    set_roots(&mut heap, &contents).map_err(|(name, failure)| FillError::Root { name, failure })?;
+    rest(&mut heap).map_err(in_image)?;
     drop(heap);
     let mut heap = mount(&mut device).map_err(in_image)?;
     let violation = violations(&mut heap).map_err(in_image)?.first().map(ToString::to_string);
     let found = Contents::read(&mut heap).map_err(in_image)?;
     drop(heap);
     match violation.or_else(|| found.difference(&contents)) {
-        Some(what) => Err(FillError::Differs { image: image.to_owned(), what }.into()),
-        None => device.save_image(image).map(|()| contents).map_err(|error| FillError::from(error).into()),
+        Some(what) => Err(FillError::Differs(what)),
+        None => device.save_image(image).map(|()| contents).map_err(|error| FillError::Image(error.into())),
     }
 }
 
-fn put(heap: &mut ImageHeap<'_>, contents: &Contents, image: &Path) -> Result<(), FillError> {
+fn put<E>(heap: &mut ImageHeap<'_>, contents: &Contents) -> Result<(), FillError<E>> {
     // As TinyStore's serial numbers go, so that those in use are passed at the end.
     let mut references: Vec<Ref> = contents.objects.keys().copied().collect();
     references.sort_by_key(|reference| (reference.generation(), reference.slot()));
@@ -110,7 +96,7 @@ fn put(heap: &mut ImageHeap<'_>, contents: &Contents, image: &Path) -> Result<()
         let filled = created.and_then(|()| content.fill(heap, reference));
         filled.map_err(|failure| {
             let failure = failure.placed(heap);
-            FillError::Object { image: image.to_owned(), reference, failure }
+            FillError::Object { reference, failure }
         })?;
     }
     Ok(())

@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use norn_card_image::{CardFailure, CardImage, ServedCard};
 use norn_card_transport::{CardIo, Link, T0, T1, VpcdError, serve as converse};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use super::arguments::{Protocol, ServeArguments};
+use crate::stopping::stop_signals;
 
 /// An answer to reset that offers T=1 alone, and one of T=0.
 const ATR_T1: [u8; 4] = [0x3B, 0x80, 0x01, 0x81];
@@ -71,7 +70,7 @@ struct Ending {
 impl Ending {
     fn watch() -> io::Result<Ending> {
         let ending = Ending { is_over: Arc::default(), link: Arc::default(), wake: Arc::default() };
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = stop_signals()?;
         let (is_over, link, wake) = (ending.is_over.clone(), ending.link.clone(), ending.wake.clone());
         thread::spawn(move || {
             for _ in signals.forever() {

@@ -8,6 +8,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -17,6 +18,7 @@ use super::failure::ExploreError;
 use super::image::image_bytes;
 use crate::error::Error;
 use crate::opening::Source;
+use crate::stopping::stop_signals;
 
 /// Where the page asks for the image.
 pub const IMAGE_PATH: &str = "/image";
@@ -24,23 +26,28 @@ const REQUEST_BYTES_MAX: u64 = 8192;
 /// How long a browser may take to ask or to read.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves until the process is stopped.
+/// Serves until a signal says to stop.
 ///
 /// # Errors
 /// When the address cannot be listened on.
 pub fn serve(address: SocketAddr, page: String, source: &Source, say: impl Fn(String)) -> Result<String, Error> {
     let failed = |source| Error::from(ExploreError::Serve { address, source });
+    let mut signals = stop_signals().map_err(failed)?;
     let listener = TcpListener::bind(address).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    say(format!("http://{address}/ shows {}; SIGINT or SIGTERM stops it\n", source.image.display()));
-    thread::scope(|scope| {
+    let name = source.image.display();
+    say(format!("http://{address}/ shows {name}; SIGINT or SIGTERM stops it\n"));
+    let served = Arc::new((page, source.clone()));
+    // It ends with the process: a page that is read meanwhile is no loss.
+    thread::spawn(move || {
         for client in listener.incoming().flatten() {
-            let page = &page;
+            let served = Arc::clone(&served);
             // A browser that goes away is no error of the server's.
-            scope.spawn(move || drop(answer(client, address, page, source)));
+            thread::spawn(move || drop(answer(client, address, &served.0, &served.1)));
         }
     });
-    Ok(String::new())
+    signals.forever().next();
+    Ok(format!("{name}: stopped\n"))
 }
 
 /// What is answered: the status, headers of its own, and the body.

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use norn_flash_sim::NorSim;
 use norn_sensor_log::SensorLog;
-use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::Error;
@@ -18,6 +17,7 @@ use crate::log::append::Tally;
 use crate::log::failure::{LogError, LogFailure};
 use crate::log::readings::parse;
 use crate::log::tail::{Found, Tail};
+use crate::stopping::stop_signals;
 
 /// How long a file is left alone after a look that found nothing.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -40,8 +40,7 @@ pub enum Notice {
 /// A line that is no reading, after those before it are appended; when the file cannot be read, or the image or the log
 /// cannot be used.
 pub fn follow(image: &Path, file: &Path, notify: impl FnMut(Notice) -> Result<(), Error>) -> Result<Tally, Error> {
-    // From here on a signal is kept until it is queried.
-    let signals = Signals::new([SIGTERM, SIGINT]).map_err(|source| LogError::File { file: file.to_owned(), source })?;
+    let signals = stop_signals().map_err(|source| LogError::File { file: file.to_owned(), source })?;
     let mut device = NorSim::open_image(image)?;
     let (before, before_ns) = (device.counters(), device.elapsed_ns());
     let in_image = |failure: LogFailure| failure.in_image(image);

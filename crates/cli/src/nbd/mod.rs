@@ -13,12 +13,11 @@ use norn_flash_sim::{NandCounters, NandSim, NandSpec};
 use norn_nand_ftl::{Ftl, FtlConfig, FtlCounters, FtlError, Place, Violation, max_logical_pages};
 use norn_nbd::{Address, Listener, Server};
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use crate::error::Error;
 use crate::opening::Source;
 use crate::report::Report;
+use crate::stopping::stop_signals;
 use disk::{Disk, Waits};
 use failure::NbdFailure;
 use page_store::{ImageFtl, PageStore};
@@ -210,8 +209,7 @@ impl Display for Served {
 /// When it cannot be mounted, listened to, or brought to the host's disk at the end.
 pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Result<(), Error>) -> Result<Served, Error> {
     let bound = |error| in_image(NbdFailure::Listen(listen.clone(), error), image);
-    // From here on a signal is kept until it is queried.
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(bound)?;
+    let mut signals = stop_signals().map_err(bound)?;
     let mounted = mount(image, NandSim::open_image(image)?)?;
     let before = mounted.ftl.device().part().counters();
     let listener = Listener::bind(listen).map_err(bound)?;

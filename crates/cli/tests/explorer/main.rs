@@ -6,7 +6,7 @@
 mod browser;
 mod nand;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -162,6 +162,16 @@ fn the_tour_shows_what_it_tells() {
 
     browser.click("guide-next");
     assert_eq!(title(&mut browser), "4 of 5: The mount repairs");
+    let read = browser.rows("bytes", 0).into_iter().find(|row| row[1] == "field 0").unwrap();
+    assert_eq!([&read[2], &read[3]], ["64000000", "100"], "the value before its deltas");
+    browser.click("tab-objects");
+    browser.value("document.querySelectorAll('#objects table')[1].querySelector('tbody button').click()");
+    let fields = browser.rows("objects", 0);
+    assert_eq!([&fields[0][1], &fields[0][2]], ["46000000", "70"]);
+    let readings = ["ff", "416e6e0000", "fffffffffeff", "0a00"].map(|digits| format!("readings('{digits}')"));
+    let readings = readings.map(|expression| browser.text(&expression));
+    assert_eq!(readings, ["255, -1", "\"Ann\"", "", "10"]);
+    browser.value("showStep(3)");
     let mounted = says(&mut browser);
     assert!(!mounted.iter().any(|line| line.contains("torn")), "{mounted:?}");
     assert!(browser.text("byId('guide-text').textContent").contains("Field 0 is 70"));
@@ -230,8 +240,13 @@ fn another_chip_leaves_nothing_of_the_one_before() {
     assert_eq!(browser.text("byId('bytes').textContent"), "Choose an area of a unit.");
 
     let facts = browser.text("byId('facts').textContent");
-    let dropped = "guarded(() => openFile(new File(['NORNSIM'], 'bad.img')))().then(() => byId('problem').textContent)";
+    let dropped =
+        "guarded(() => openFile(new File(['NORNSIM\\0'], 'bad.img')))().then(() => byId('problem').textContent)";
     assert!(browser.text(dropped).starts_with("bad.img: "));
+    let dump =
+        "guarded(() => openFile(new File([':00000001FF'], 'dump.hex')))().then(() => byId('problem').textContent)";
+    let refused = browser.text(dump);
+    assert!(refused.starts_with("dump.hex: ") && refused.contains("`norn image import DUMP NEW.img`"), "{refused}");
     let shown = ["name", "facts"].map(|id| browser.text(&format!("byId('{id}').textContent")));
     assert_eq!(shown, ["heap.img".to_owned(), facts]);
 
@@ -305,6 +320,29 @@ fn the_served_page_follows_an_image_that_is_in_use() {
     }
     server.kill().unwrap();
     server.wait().unwrap();
+}
+
+/// It ended with the signal's own code, where the server of block devices ends with 0.
+#[test]
+fn a_signal_ends_the_server_as_it_ends_other_servers() {
+    let desk = desk();
+    desk.succeed("--quiet heap create heap.img --part tinystore");
+    for signal in ["-TERM", "-INT"] {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_norn"))
+            .args(["explore", "heap.img", "--serve", "127.0.0.1:0"])
+            .current_dir(desk.path(""))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(server.stdout.take().unwrap());
+        let mut lines = String::new();
+        output.read_line(&mut lines).unwrap();
+        let sent = Command::new("kill").args([signal, &server.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        output.read_to_string(&mut lines).unwrap();
+        assert_eq!(server.wait().unwrap().code(), Some(0), "{signal}");
+        assert!(lines.ends_with("heap.img: stopped\n"), "{lines}");
+    }
 }
 
 #[test]

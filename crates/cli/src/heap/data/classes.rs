@@ -26,7 +26,8 @@ impl Typed {
         let typed =
             |field: &Field| Type::named(&field.kind).map_err(|error| error.within(&format!("field {}", field.name)));
         let types = class.fields.iter().map(typed).collect::<Result<_, _>>().map_err(|error| error.within(&place))?;
-        let header = class.header.as_deref().map(bytes_of).transpose().map_err(|error| error.within(&place))?;
+        let header = class.header.as_deref().map(bytes_of).transpose();
+        let header = header.map_err(|error| error.within("header").within(&place))?;
         let names: BTreeMap<&str, ()> = class.fields.iter().map(|field| (&*field.name, ())).collect();
         match names.len() == class.fields.len() {
             true => Ok(Typed { class: class.clone(), header, types }),

@@ -1,49 +1,44 @@
 //! The JSON document of a heap, and what can be wrong with one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
-use std::{fmt, fs};
 
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub use super::failure::DataError;
+use super::members::{Members, array, boolean, object, text};
+use super::syntax::parsed;
 use crate::report::digits_of;
 
 /// All of a heap.
-#[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "an object with error_detection, classes, objects and roots")]
+#[derive(Debug, Default, Serialize)]
 pub struct Document {
     /// Whether the heap notices flipped bits.
-    #[serde(default)]
     pub error_detection: bool,
     /// The classes of objects.
-    #[serde(default)]
     pub classes: Vec<Class>,
     /// Objects and arrays by name.
-    #[serde(default)]
     pub objects: Map<String, Value>,
     /// Names of objects, by the roots' names.
-    #[serde(default)]
     pub roots: BTreeMap<String, String>,
 }
 
 /// A class of objects: those with fields of these widths, and with this header, if one is given.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a class: an object with name and fields")]
+#[derive(Clone, Debug, Serialize)]
 pub struct Class {
     /// Its name.
     pub name: String,
     /// The header of its objects in hexadecimal digits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
     /// Its fields in order.
     pub fields: Vec<Field>,
 }
 
 /// A field of a class.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a field: an object with name and type")]
+#[derive(Clone, Debug, Serialize)]
 pub struct Field {
     /// Its name.
     pub name: String,
@@ -53,120 +48,109 @@ pub struct Field {
 }
 
 /// An object of a class.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "an object with class and fields")]
+#[derive(Debug, Serialize)]
 pub struct ObjectEntry {
     /// The class's name.
     pub class: String,
     /// The header, if it is not the class's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
     /// Values by the fields' names; zeros where there is none.
-    #[serde(default)]
     pub fields: Map<String, Value>,
 }
 
 /// An array.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "an object with array and elements")]
+#[derive(Debug, Serialize)]
 pub struct ArrayEntry {
     /// The type of its elements.
     pub array: String,
     /// The header, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
     /// The elements; of bytes a text of hexadecimal digits.
     pub elements: Value,
-}
-
-/// What is wrong with a document, and where.
-#[derive(Debug, thiserror::Error)]
-#[error("{place}{problem}")]
-pub struct DataError {
-    place: String,
-    problem: String,
-}
-
-impl DataError {
-    /// Something wrong with the whole.
-    pub fn new(problem: impl ToString) -> Self {
-        DataError { place: String::new(), problem: problem.to_string() }
-    }
-
-    /// The same with the place, within which it was found.
-    pub fn within(self, place: &str) -> Self {
-        let separator = if self.place.is_empty() { ": " } else { ", " };
-        DataError { place: format!("{place}{separator}{}", self.place), ..self }
-    }
 }
 
 impl Document {
     /// The document in a file.
     ///
     /// # Errors
-    /// When it cannot be read, or is none; with line and column.
+    /// When it cannot be read, or is none.
     pub fn read(file: &Path) -> Result<Document, DataError> {
         let text = fs::read_to_string(file).map_err(DataError::new)?;
-        serde_json::from_str::<WithoutRepeats>(&text).map_err(DataError::new)?;
-        serde_json::from_str(&text).map_err(DataError::new)
+        Document::of(parsed(&text)?)
+    }
+
+    fn of(value: Value) -> Result<Document, DataError> {
+        let mut members = Members::of(value, &["error_detection", "classes", "objects", "roots"])?;
+        let root = |(name, object): (String, Value)| {
+            let object = text(object).map_err(|error| error.within(&format!("root {name}")))?;
+            Ok((name, object))
+        };
+        Ok(Document {
+            error_detection: members.optional("error_detection", boolean)?.unwrap_or_default(),
+            classes: each("classes", members.optional("classes", array)?.unwrap_or_default(), Class::of)?,
+            objects: members.optional("objects", object)?.unwrap_or_default(),
+            roots: members.optional("roots", object)?.into_iter().flatten().map(root).collect::<Result<_, _>>()?,
+        })
     }
 }
 
-/// Any JSON value in which no object has a member twice: of two, one would be lost.
-struct WithoutRepeats;
+/// What each element of an array is.
+fn each<T>(
+    name: &str,
+    elements: Vec<Value>,
+    read: impl Fn(Value) -> Result<T, DataError>,
+) -> Result<Vec<T>, DataError> {
+    let read = |(index, value)| read(value).map_err(|error| error.within(&format!("{name}[{index}]")));
+    elements.into_iter().enumerate().map(read).collect()
+}
 
-impl<'de> Deserialize<'de> for WithoutRepeats {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WithoutRepeats)
+impl Class {
+    fn of(value: Value) -> Result<Class, DataError> {
+        let mut members = Members::of(value, &["name", "header", "fields"])?;
+        Ok(Class {
+            name: members.required("name", text)?,
+            header: members.optional("header", text)?,
+            fields: each("fields", members.required("fields", array)?, Field::of)?,
+        })
     }
 }
 
-impl<'de> Visitor<'de> for WithoutRepeats {
-    type Value = WithoutRepeats;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+impl Field {
+    fn of(value: Value) -> Result<Field, DataError> {
+        let mut members = Members::of(value, &["name", "type"])?;
+        Ok(Field { name: members.required("name", text)?, kind: members.required("type", text)? })
     }
+}
 
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
+impl ObjectEntry {
+    /// The object that a member of `objects` is.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn of(value: Value) -> Result<ObjectEntry, DataError> {
+        let mut members = Members::of(value, &["class", "header", "fields"])?;
+        Ok(ObjectEntry {
+            class: members.required("class", text)?,
+            header: members.optional("header", text)?,
+            fields: members.optional("fields", object)?.unwrap_or_default(),
+        })
     }
+}
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self, A::Error> {
-        while elements.next_element::<WithoutRepeats>()?.is_some() {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
-        let mut names = BTreeSet::new();
-        while let Some(name) = members.next_key::<String>()? {
-            if names.contains(&name) {
-                return Err(A::Error::custom(format!("{name:?} is there twice")));
-            }
-            members.next_value::<WithoutRepeats>()?;
-            names.insert(name);
-        }
-        Ok(self)
+impl ArrayEntry {
+    /// The array that a member of `objects` is.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn of(value: Value) -> Result<ArrayEntry, DataError> {
+        let mut members = Members::of(value, &["array", "header", "elements"])?;
+        Ok(ArrayEntry {
+            array: members.required("array", text)?,
+            header: members.optional("header", text)?,
+            elements: members.required("elements", Ok)?,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! A heap as a document.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use norn_heap::{Kind, Ref};
@@ -14,11 +15,19 @@ use crate::error::Error;
 use crate::opening::Source;
 use crate::report::digits_of;
 
+/// A heap as JSON, and what a user should know of the classes that were to be used.
+pub struct Exported {
+    /// The document.
+    pub text: String,
+    /// The classes that no object is of, each with the reason.
+    pub notes: Vec<String>,
+}
+
 /// The heap in a file as JSON, with the classes of another document, and others for what has none of them.
 ///
 /// # Errors
 /// When the heap cannot be opened or read, or the other document is none.
-pub fn export(source: &Source, types: Option<&Path>) -> Result<String, Error> {
+pub fn export(source: &Source, types: Option<&Path>) -> Result<Exported, Error> {
     let mut device = source.read_nor()?;
     let in_image = |failure: HeapFailure| failure.in_image(&source.image);
     let mut heap = mount(&mut device).map_err(in_image)?;
@@ -27,9 +36,31 @@ pub fn export(source: &Source, types: Option<&Path>) -> Result<String, Error> {
         Some(file) => typed(file).map_err(|failure| Error::Data { file: file.to_owned(), failure })?,
         None => Vec::new(),
     };
+    let file = types.unwrap_or(&source.image).display();
+    let notes = unused(&classes, &contents).iter().map(|note| format!("{file}: {note}")).collect();
     let document = Document { error_detection: heap.error_detection().is_on(), ..document_of(&contents, classes) };
     let text = serde_json::to_string_pretty(&document);
-    Ok(text.map_err(|error| Error::Data { file: source.image.clone(), failure: DataError::new(error) })? + "\n")
+    let text = text.map_err(|error| Error::Data { file: source.image.clone(), failure: DataError::new(error) })? + "\n";
+    Ok(Exported { text, notes })
+}
+
+/// The classes that no object gets, each with the reason.
+fn unused(classes: &[Typed], contents: &Contents) -> Vec<String> {
+    let objects = || contents.objects.values().filter(|content| content.kind == Kind::Object);
+    let is_of = |class: &Typed, content: &Content| class.has(&content.widths, &content.header);
+    let used: BTreeSet<usize> =
+        objects().filter_map(|content| classes.iter().position(|class| is_of(class, content))).collect();
+    let unused = classes.iter().enumerate().filter(|(index, _)| !used.contains(index));
+    let note = |(_, class): (usize, &Typed)| match objects().any(|content| is_of(class, content)) {
+        true => format!("class {}: an earlier class takes its objects: they have the same widths", class.class.name),
+        false => {
+            let widths = class.widths().iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+            let header =
+                class.class.header.as_ref().map_or(String::new(), |header| format!(" and the header {header}"));
+            format!("class {}: no object has fields of {widths} bytes{header}", class.class.name)
+        }
+    };
+    unused.map(note).collect()
 }
 
 /// The classes of a document.

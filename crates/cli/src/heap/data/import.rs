@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use norn_heap::{Kind, Ref};
-use norn_heap_image::{Content, Contents, ErrorDetection, create_filled};
-use serde::de::DeserializeOwned;
+use norn_heap_image::{Content, Contents, ErrorDetection, FillError, create_filled};
 use serde_json::Value;
 
 use super::classes::Typed;
-use super::document::{ArrayEntry, DataError, Document, ObjectEntry, bytes_of, root_name};
+use super::document::{ArrayEntry, DataError, Document, Field, ObjectEntry, bytes_of, root_name, root_text};
 use super::references::{assigned, stated};
 use super::values::Type;
 use crate::error::Error;
@@ -18,8 +17,14 @@ use crate::heap::arguments::CreateArguments;
 /// An object or array, whose values wait for the references of all.
 struct Entry {
     content: Content,
-    types: Vec<Type>,
-    values: Vec<Value>,
+    values: Vec<Waiting>,
+}
+
+/// The value of a field or element, and where it is in the object.
+struct Waiting {
+    place: String,
+    kind: Type,
+    json: Value,
 }
 
 /// Makes an image with a heap of what a document says, and says how much that is.
@@ -33,8 +38,23 @@ pub fn import(file: &Path, create: &CreateArguments) -> Result<String, Error> {
     let entries = entries_of(&document).map_err(in_file)?;
     let stated = if document.error_detection { ErrorDetection::On } else { ErrorDetection::Off };
     let (name, format) = (part.name.clone(), create.format(stated)?);
-    let contents: Contents = create_filled(image, part, (format, create.spares), |slots| {
-        contents_of(&document, entries, slots).map_err(in_file)
+    let mut names = BTreeMap::new();
+    let filled = create_filled(image, part, (format, create.spares), |slots| {
+        let references = references_of(&entries, slots)?;
+        names = references.iter().map(|(name, &reference)| (reference, name.clone())).collect();
+        contents_of(&document, entries, &references)
+    });
+    let contents = filled.map_err(|error| match error {
+        FillError::Contents(failure) => in_file(failure),
+        FillError::Object { reference, failure } => {
+            in_file(DataError::new(failure).within(&format!("object {}", names[&reference])))
+        }
+        FillError::Root { name, failure } => {
+            in_file(DataError::new(failure).within(&format!("root {}", root_text(&name))))
+        }
+        FillError::References(references) => in_file(not_given(references.iter().map(|reference| &*names[reference]))),
+        FillError::Image(error) => error.into(),
+        FillError::Differs(what) => Error::Differs { image: image.clone(), what },
     })?;
     let arrays = contents.objects.values().filter(|content| content.kind == Kind::Array).count();
     let (objects, roots) = (contents.objects.len() - arrays, contents.roots.len());
@@ -42,6 +62,15 @@ pub fn import(file: &Path, create: &CreateArguments) -> Result<String, Error> {
         "{}: what {} says, on {name}, engine {format}: objects {objects}, arrays {arrays}, roots {roots}\n",
         image.display(),
         file.display()
+    ))
+}
+
+fn not_given<'a>(names: impl Iterator<Item = &'a str>) -> DataError {
+    let names: Vec<&str> = names.collect();
+    DataError::new(format!(
+        "the engine cannot give {}: its references have slots from 1 and generations up to 65534, and a long array \
+         takes several slots",
+        names.join(", ")
     ))
 }
 
@@ -61,68 +90,80 @@ fn entries_of(document: &Document) -> Result<BTreeMap<String, Entry>, DataError>
     document.objects.iter().map(entry).collect()
 }
 
-fn parsed<T: DeserializeOwned>(value: &Value) -> Result<T, DataError> {
-    serde_json::from_value(value.clone()).map_err(DataError::new)
+fn header_of(digits: &str) -> Result<Vec<u8>, DataError> {
+    bytes_of(digits).map_err(|error| error.within("header"))
 }
 
 fn array(value: &Value) -> Result<Entry, DataError> {
-    let ArrayEntry { array, header, elements } = parsed(value)?;
-    let kind = Type::named(&array)?;
+    let ArrayEntry { array, header, elements } = ArrayEntry::of(value.clone())?;
+    let kind = Type::named(&array).map_err(|error| error.within("array"))?;
     let values = match elements {
         Value::Array(values) => values,
         Value::String(digits) if kind == Type::Unsigned(1) => bytes_of(&digits)?.into_iter().map(Value::from).collect(),
-        _ => return Err(DataError::new("elements are a row of values, or, of u8, hexadecimal digits")),
+        _ => return Err(DataError::new("elements are an array of values, or, of u8, hexadecimal digits")),
     };
-    let header = header.as_deref().map_or(Ok(Vec::new()), bytes_of)?;
+    let header = header.as_deref().map_or(Ok(Vec::new()), header_of)?;
     let content =
         Content { kind: Kind::Array, widths: vec![kind.width()], count: values.len(), header, values: Vec::new() };
-    Ok(Entry { content, types: vec![kind; values.len()], values })
+    let values = values.into_iter().enumerate();
+    let values = values.map(|(index, json)| Waiting { place: format!("elements[{index}]"), kind, json });
+    Ok(Entry { content, values: values.collect() })
 }
 
 fn object(value: &Value, classes: &[Typed]) -> Result<Entry, DataError> {
-    let ObjectEntry { class, header, mut fields } = parsed(value)?;
+    let ObjectEntry { class, header, mut fields } = ObjectEntry::of(value.clone())?;
     let typed = classes.iter().find(|typed| typed.class.name == class);
     let typed = typed.ok_or_else(|| DataError::new(format!("no class is called {class:?}")))?;
     let header = match header {
-        Some(digits) => bytes_of(&digits)?,
+        Some(digits) => header_of(&digits)?,
         None => typed.header.clone().unwrap_or_default(),
     };
     let zeros = |kind: &Type| Value::from(format!("hex:{}", "00".repeat(kind.width().into())));
     let values = typed.class.fields.iter().zip(&typed.types);
-    let values = values.map(|(field, kind)| fields.remove(&field.name).unwrap_or_else(|| zeros(kind))).collect();
+    let waiting = |(field, kind): (&Field, &Type)| {
+        let json = fields.remove(&field.name).unwrap_or_else(|| zeros(kind));
+        Waiting { place: format!("field {}", field.name), kind: *kind, json }
+    };
+    let values = values.map(waiting).collect();
     if let Some(unknown) = fields.keys().next() {
         return Err(DataError::new(format!("class {class} has no field {unknown:?}")));
     }
     let widths = typed.widths();
     let content = Content { kind: Kind::Object, count: widths.len(), widths, header, values: Vec::new() };
-    Ok(Entry { content, types: typed.types.clone(), values })
+    Ok(Entry { content, values })
+}
+
+/// The reference of each object and array by its name.
+fn references_of(
+    entries: &BTreeMap<String, Entry>,
+    slots: &dyn Fn(&Content) -> u32,
+) -> Result<BTreeMap<String, Ref>, DataError> {
+    let names: Vec<(&str, u32)> = entries.iter().map(|(name, entry)| (&**name, slots(&entry.content))).collect();
+    assigned(&names).ok_or_else(|| DataError::new("there are too many objects for one heap"))
 }
 
 /// What is to be in the heap, with the values' bytes.
 fn contents_of(
     document: &Document,
     entries: BTreeMap<String, Entry>,
-    slots: &dyn Fn(&Content) -> u32,
+    references: &BTreeMap<String, Ref>,
 ) -> Result<Contents, DataError> {
-    let names: Vec<(&str, u32)> = entries.iter().map(|(name, entry)| (&**name, slots(&entry.content))).collect();
-    let references = assigned(&names).ok_or_else(|| DataError::new("there are too many objects for one heap"))?;
     let named = |name: &str| references.get(name).copied();
     // A field may hold a reference to what was deleted.
     let in_field = |name: &str| named(name).or_else(|| stated(name));
     let mut contents = Contents::default();
-    for (name, Entry { mut content, types, values }) in entries {
-        for (index, (kind, value)) in types.iter().zip(&values).enumerate() {
-            let bytes = kind.to_bytes(value, &in_field);
-            content.values.extend(
-                bytes.map_err(|error| error.within(&format!("value {index}")).within(&format!("object {name}")))?,
-            );
+    for (name, Entry { mut content, values }) in entries {
+        for value in values {
+            let bytes = value.kind.to_bytes(&value.json, &in_field);
+            let placed = |error: DataError| error.within(&value.place).within(&format!("object {name}"));
+            content.values.extend(bytes.map_err(placed)?);
         }
         contents.objects.insert(references[&name], content);
     }
     for (root, name) in &document.roots {
-        let reference: Option<Ref> = named(name);
-        let missing = || DataError::new(format!("no object is called {name:?}")).within(&format!("root {root}"));
-        contents.roots.insert(root_name(root)?, reference.ok_or_else(missing)?);
+        let placed = |error: DataError| error.within(&format!("root {root}"));
+        let missing = || placed(DataError::new(format!("no object is called {name:?}")));
+        contents.roots.insert(root_name(root).map_err(placed)?, named(name).ok_or_else(missing)?);
     }
     Ok(contents)
 }

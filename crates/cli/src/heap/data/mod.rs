@@ -9,8 +9,11 @@
 mod classes;
 pub mod document;
 mod export;
+mod failure;
 mod import;
+mod members;
 mod references;
+mod syntax;
 mod values;
 
 pub use export::export;

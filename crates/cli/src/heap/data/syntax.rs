@@ -1,0 +1,122 @@
+//! JSON of a text, in which no object has a member twice: of two, one would be lost. Errors say in which member they
+//! are, besides line and column.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::failure::DataError;
+
+/// The value of a text.
+///
+/// # Errors
+/// When it is no JSON, or an object in it has a member twice.
+pub fn parsed(text: &str) -> Result<Value, DataError> {
+    let place = RefCell::new(Vec::new());
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Within(&place).deserialize(&mut deserializer);
+    let value = value.and_then(|value| deserializer.end().map(|()| value));
+    value.map_err(|error| placed(error, &place.into_inner()))
+}
+
+/// The names of members and the indices of elements, within which the next value is.
+struct Within<'a>(&'a RefCell<Vec<String>>);
+
+impl Within<'_> {
+    fn enter(&self, name: String) {
+        self.0.borrow_mut().push(name);
+    }
+
+    /// Not where there is an error: then it is known where.
+    fn leave(&self) {
+        self.0.borrow_mut().pop();
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &Within<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &Within<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        loop {
+            self.enter(format!("[{}]", values.len()));
+            let element = elements.next_element_seed(self)?;
+            self.leave();
+            match element {
+                Some(value) => values.push(value),
+                None => return Ok(values.into()),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut values = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if values.contains_key(&name) {
+                return Err(A::Error::custom(format!("{name:?} is there twice")));
+            }
+            self.enter(name.clone());
+            values.insert(name, members.next_value_seed(self)?);
+            self.leave();
+        }
+        Ok(values.into())
+    }
+}
+
+/// An error with its place, as other errors of a document name theirs.
+fn placed(error: serde_json::Error, path: &[String]) -> DataError {
+    let (mut places, mut path) = (Vec::<String>::new(), path.iter().peekable());
+    while let Some(step) = path.next() {
+        let one = match step.as_str() {
+            "objects" => "object",
+            "roots" => "root",
+            "fields" => "field",
+            other => other,
+        };
+        match path.next_if(|next| next.starts_with('[') || one != step) {
+            Some(index) if index.starts_with('[') => places.push(format!("{step}{index}")),
+            Some(name) => places.push(format!("{one} {name}")),
+            None => places.push(step.clone()),
+        }
+    }
+    places.iter().rev().fold(DataError::new(error), |error, place| error.within(place))
+}
