@@ -26,7 +26,7 @@ final class Shipper implements GroupMachine.Sending {
     private static final int UNDER_WAY_MAX = 2;
     private static final long IDLE_NANOS = 100_000_000;
     /** Without a majority, a batch waits for one: as long as the caller of a commit may be kept waiting. */
-    private static final long BATCH_MILLIS_MAX = 20_000;
+    private static final long BATCH_NANOS_MAX = 20_000_000_000L;
     private static final long READY_MILLIS = 10;
 
     private final ReplicaStore replica;
@@ -38,6 +38,8 @@ final class Shipper implements GroupMachine.Sending {
     private volatile long epoch;
     private volatile boolean isClosed;
     private final Semaphore underWay = new Semaphore(UNDER_WAY_MAX);
+    /** When a batch was answered last, or was sent while none was under way. */
+    private volatile long progressNanos;
     private long calls;
 
     Shipper(ReplicaStore replica, RaftGroupId group) {
@@ -109,8 +111,10 @@ final class Shipper implements GroupMachine.Sending {
             if (isClosed || !begin(ReplicaStore.beginning(epoch)) || !replica.isLeader()) {
                 return;
             }
-            while (!isClosed && replica.isLeader()) {
-                underWay.acquire();
+            while (!isClosed && replica.isLeader() && isAnswered()) {
+                if (!underWay.tryAcquire(IDLE_NANOS, TimeUnit.NANOSECONDS)) {
+                    continue;
+                }
                 RecordBatch batch = replica.next(BATCH_BYTES, IDLE_NANOS);
                 if (batch == null) {
                     underWay.release();
@@ -127,6 +131,11 @@ final class Shipper implements GroupMachine.Sending {
         }
     }
 
+    /** A timer for each batch would cost two changes of threads a commit. */
+    private boolean isAnswered() {
+        return underWay.availablePermits() == UNDER_WAY_MAX || System.nanoTime() - progressNanos < BATCH_NANOS_MAX;
+    }
+
     private void lose() {
         isClosed = true;
         replica.lose();
@@ -141,13 +150,17 @@ final class Shipper implements GroupMachine.Sending {
 
     /** Returns whether it was applied here, after a majority had it. */
     private boolean begin(RecordBatch beginning) throws IOException, InterruptedException {
-        RaftClientReply reply = submit(beginning).join();
+        RaftClientReply reply = submitAndWait(beginning);
         while (reply != null && reply.getLeaderNotReadyException() != null && !isClosed) {
             // Nothing was appended.
             Thread.sleep(READY_MILLIS);
-            reply = submit(beginning).join();
+            reply = submitAndWait(beginning);
         }
         return reply != null && reply.isSuccess();
+    }
+
+    private RaftClientReply submitAndWait(RecordBatch batch) throws IOException {
+        return submit(batch).orTimeout(BATCH_NANOS_MAX, TimeUnit.NANOSECONDS).exceptionally(e -> null).join();
     }
 
     /** Sends a batch. If one fails, no more are sent. */
@@ -155,10 +168,14 @@ final class Shipper implements GroupMachine.Sending {
         if (isClosed) {
             return;
         }
+        if (underWay.availablePermits() == UNDER_WAY_MAX - 1) {
+            progressNanos = System.nanoTime();
+        }
         submit(batch).thenAccept(reply -> {
             if (reply == null || !reply.isSuccess()) {
                 lose();
             }
+            progressNanos = System.nanoTime();
             underWay.release();
         });
     }
@@ -173,7 +190,6 @@ final class Shipper implements GroupMachine.Sending {
                 .setGroupId(group).setCallId(++calls).setType(RaftClientRequest.writeRequestType())
                 .setMessage(Message.valueOf(ByteString.copyFrom(batch.encode()))).build();
         return ((RaftClientAsynchronousProtocol) division).submitClientRequestAsync(request)
-                .orTimeout(BATCH_MILLIS_MAX, TimeUnit.MILLISECONDS)
                 .exceptionally(e -> null);
     }
 }

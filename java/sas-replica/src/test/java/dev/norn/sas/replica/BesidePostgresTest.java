@@ -24,6 +24,8 @@ class BesidePostgresTest {
     /** How long each number of clients is measured; 0: not at all. */
     private static final int SECONDS = Integer.getInteger("replica.seconds", 0);
     private static final int ROUNDS = Integer.getInteger("replica.measured", 3);
+    /** Rounds before those: members are twice as fast when the JDK has compiled what they run. */
+    private static final int WARMING = Integer.getInteger("replica.warming", 5);
     private static final int ACCOUNTS = 10_000;
 
     @TempDir
@@ -59,12 +61,11 @@ class BesidePostgresTest {
                 postgres.openAccounts(ACCOUNTS);
             }
             System.out.println("clients  members/s   p50 ms   p99 ms  PostgreSQL/s   p50 ms   p99 ms   load   sync ms");
-            for (int round = 0; round <= ROUNDS; round++) {
+            for (int round = 0; round < WARMING + ROUNDS; round++) {
                 for (int clients : new int[] {1, 8, 64}) {
-                    // The first round is for warming up.
                     String line = "%7d  ".formatted(clients) + bench(group, clients) + (hasPostgres
                             ? columns("%12.0f %8.1f %8.1f", postgres.bench(ACCOUNTS, clients, SECONDS).micros()) : "");
-                    System.out.println((round == 0 ? "warm-up " : "        ") + line + "  " + load() + "  " + sync());
+                    System.out.println((round < WARMING ? "warm-up " : "        ") + line + "  " + load() + "  " + sync());
                 }
             }
             Child any = group.children.get("a");

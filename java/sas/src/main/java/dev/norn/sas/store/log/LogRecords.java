@@ -26,22 +26,23 @@ final class LogRecords {
     private final LogFile file;
     private final long ring;
     private final int headerBytes;
-    private ByteBuffer window = allocate(WINDOW_BYTES).limit(0);
+    private ByteBuffer window;
     private long windowAt;
 
     LogRecords(LogFile file, LogFile.Header header) {
-        this(file, header.ring(), header.version() == LogFile.VERSION ? HEADER_BYTES : OLD_HEADER_BYTES);
+        this(file, header.ring(), header.version() == LogFile.VERSION ? HEADER_BYTES : OLD_HEADER_BYTES, WINDOW_BYTES);
     }
 
-    private LogRecords(LogFile file, long ring, int headerBytes) {
+    private LogRecords(LogFile file, long ring, int headerBytes, int windowBytes) {
         this.file = file;
         this.ring = ring;
         this.headerBytes = headerBytes;
+        window = allocate(windowBytes).limit(0);
     }
 
-    /** Of a log that is in use. */
-    static LogRecords inUse(LogFile file, long ring) {
-        return new LogRecords(file, ring, HEADER_BYTES);
+    /** Of a log that is in use, of which about so many bytes are read. */
+    static LogRecords inUse(LogFile file, long ring, long bytes) {
+        return new LogRecords(file, ring, HEADER_BYTES, (int) Math.clamp(bytes, MARK_BYTES, WINDOW_BYTES));
     }
 
     /** A buffer for a record; its operations begin at the position. */

@@ -294,7 +294,8 @@ public final class RedoLog {
         }
         long position = Memory.getLong(slot.head + SLOT_RECORD);
         long end = Memory.getLong(slot.head + SLOT_RECORD_END);
-        if (position == Memory.getLong(LOG_TAIL) && LogRecords.inUse(file, ring()).find(position) == end - position) {
+        if (position == Memory.getLong(LOG_TAIL)
+                && LogRecords.inUse(file, ring(), end - position).find(position) == end - position) {
             Replication.recountRecord(file, position, end);
             Memory.putVolatile(LOG_TAIL, end);
         }
@@ -320,9 +321,9 @@ public final class RedoLog {
     }
 
     private void rewriteUnsynced() throws IOException {
-        LogRecords records = LogRecords.inUse(file, ring());
         long end = Memory.getVolatile(LOG_TAIL);
         long position = Math.max(Memory.getVolatile(LOG_SYNCED), Memory.getVolatile(LOG_BASE));
+        LogRecords records = LogRecords.inUse(file, ring(), end - position);
         for (int length; position < end; position += length) {
             length = records.find(position);
             if (length == 0) {
@@ -484,7 +485,7 @@ public final class RedoLog {
     public long read(long from, long bytesMax, Consumer<ByteBuffer> sink) throws IOException {
         // Before the first look at the file, which reads ahead.
         long end = Memory.getVolatile(LOG_TAIL);
-        LogRecords records = LogRecords.inUse(file, ring());
+        LogRecords records = LogRecords.inUse(file, ring(), Math.min(end - from, bytesMax));
         long position = from;
         while (position < end && position - from < bytesMax) {
             int length = records.find(position);
