@@ -419,7 +419,7 @@ impl Shown for Code {
             units: part.blocks().zip(self.cells.erase_counts()).map(unit).collect(),
             unit_bytes: u32::from(part.pages_per_block) * u32::from(part.register_bytes()),
             content,
-            format: Some("code-image"),
+            formats: &["code-image"],
             panels: &["cache"],
             kinds: KINDS,
             erases: counters.erases,

@@ -211,7 +211,7 @@ impl Shown for Disk {
             units: part.blocks().zip(self.cells.erase_counts()).map(unit).collect(),
             unit_bytes: self.block_bytes(),
             content,
-            format: Some("nand-ftl"),
+            formats: &["nand-ftl"],
             panels: &["map", "tokens"],
             kinds: KINDS,
             erases: counters.erases,
