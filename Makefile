@@ -46,7 +46,7 @@ install:
 test: test-java
 	@tools/ensure-rust wasm32-unknown-unknown
 	@tools/ensure-test-programs
-	cargo test --locked --workspace
+	tools/test-rust --workspace
 	cargo test --locked -p norn-cli --features arrow,plots log
 	cargo test --locked -p norn-ordered-index --features postcard,zerocopy --test typed_keys
 

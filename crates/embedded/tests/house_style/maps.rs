@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::{none, root, sources_below};
+use crate::{lines_where, none, root, sources_below};
 
 /// A row of a table that names nouns of a paper.
 #[derive(Debug, PartialEq)]
@@ -121,6 +121,16 @@ fn every_document_is_a_chapter_of_the_book() {
     assert!(documents.len() > 100, "the documents are where they were: {}", documents.len());
     let names = documents.iter().map(|(path, _)| path.strip_prefix("docs").unwrap().display().to_string());
     none("not in docs/SUMMARY.md", names.filter(|name| name != "SUMMARY.md" && !chapters.contains(name)).collect());
+}
+
+#[test]
+fn no_document_has_marks_of_a_merge() {
+    let mut documents = sources_below(&root().join("docs"), ".md");
+    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"] {
+        documents.push((PathBuf::from(name), fs::read_to_string(root().join(name)).unwrap()));
+    }
+    let is_mark = |line: &str| ["<<<<<<< ", "=======", ">>>>>>> "].iter().any(|mark| line.starts_with(mark));
+    none("both sides of a merge are left", lines_where(documents, is_mark));
 }
 
 #[test]

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -18,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Five members, of which any two are killed, frozen, cut off from the others in both directions or in one, or have no
- * room on their disk, while clients count at whoever leads and read everywhere. What the clients have seen is
+ * room on their disk, while clients count at whoever leads and read everywhere. The time of day is another one at three
+ * of them, a day ahead and running fast, or behind and slow. What the clients have seen is
  * linearizable, and nothing that was acknowledged is lost. In each round, the group goes on with the other three, and
  * with all five at its end.
  */
@@ -30,6 +32,9 @@ class FiveMembersTest {
     private static final long SEED = Long.getLong("replica.seed", 1);
     private static final List<String> NAMES = FIVE == 0 ? List.of("a", "b", "c") : List.of("a", "b", "c", "d", "e");
     private static final String SMALL_DISK = NAMES.getLast();
+    private static final Map<String, NetworkGroup.Clock> CLOCKS = FIVE == 0 ? Map.of() : Map.of(
+            "a", new NetworkGroup.Clock(86_400, 1.5), "b", new NetworkGroup.Clock(-2400, 0.5),
+            "d", new NetworkGroup.Clock(3, 1.01));
     /** As many as a group can do without. */
     private static final int HIT = (NAMES.size() - 1) / 2;
     private static final int CLIENTS = 2;
@@ -50,7 +55,7 @@ class FiveMembersTest {
     void whatClientsHaveSeenIsLinearizable() throws Exception {
         Assumptions.assumeTrue(NetworkGroup.isPossible(), "needs root, and ip of iproute2");
         System.out.println("-Dreplica.five=" + FIVE + " -Dreplica.seed=" + SEED);
-        try (NetworkGroup group = new NetworkGroup(directory, NAMES, SMALL_DISK)) {
+        try (NetworkGroup group = new NetworkGroup(directory, NAMES, SMALL_DISK, CLOCKS)) {
             for (String name : NAMES) {
                 group.start(name, CLIENTS);
             }

@@ -6,12 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
  * A group whose members are in network namespaces of their own, on one bridge, so that they can be cut off from each
- * other. One of them has a small disk. Needs root and {@code ip} of iproute2. What one namespace drops on its way out
- * is lost without a word, as by a broken switch.
+ * other. One of them has a small disk, and some may have clocks that go wrong. Needs root, {@code ip} of iproute2, and
+ * gcc for the clocks. What one namespace drops on its way out is lost without a word, as by a broken switch.
  */
 final class NetworkGroup extends TestGroup {
     private static final int PORT = 7000;
@@ -21,12 +22,29 @@ final class NetworkGroup extends TestGroup {
 
     private final List<String> names;
     private final String small;
+    private final Map<String, Clock> clocks;
 
-    /** @param small who has the small disk */
-    NetworkGroup(Path directory, List<String> names, String small) throws IOException {
+    /** A clock that is so many seconds ahead when a process begins, and goes on so many times as fast. */
+    record Clock(double ahead, double rate) {}
+
+    /**
+     * @param small who has the small disk
+     * @param clocks whose time of day is another one than this machine's; the time since the system's start, by which
+     *     clients say when they have counted, is everybody's
+     */
+    NetworkGroup(Path directory, List<String> names, String small, Map<String, Clock> clocks) throws IOException {
         super(prepare(directory, names, small), names, 0);
         this.names = names;
         this.small = small;
+        this.clocks = clocks;
+        if (!clocks.isEmpty()) {
+            run("gcc", "-shared", "-fPIC", "-O2", "-o", clockLibrary(directory).toString(),
+                    Path.of("src/test/c/skewed_clock.c").toAbsolutePath().toString(), "-ldl");
+        }
+    }
+
+    private static Path clockLibrary(Path directory) {
+        return directory.resolve("skewed_clock.so");
     }
 
     static boolean isPossible() {
@@ -115,7 +133,13 @@ final class NetworkGroup extends TestGroup {
 
     @Override
     List<String> prefix(String name) {
-        return List.of("ip", "netns", "exec", PREFIX + name);
+        List<String> command = new ArrayList<>(List.of("ip", "netns", "exec", PREFIX + name));
+        if (clocks.containsKey(name)) {
+            Clock clock = clocks.get(name);
+            command.addAll(List.of("env", "LD_PRELOAD=" + clockLibrary(directory), "SKEW_SECONDS=" + clock.ahead,
+                    "SKEW_RATE=" + clock.rate));
+        }
+        return command;
     }
 
     /** What these send to the others is lost. */
