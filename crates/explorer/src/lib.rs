@@ -29,7 +29,6 @@ pub mod page;
 #[cfg(not(target_family = "wasm"))]
 pub mod picture;
 pub mod plain;
-pub mod play;
 pub mod session;
 pub mod shown;
 pub mod tiny_store;

@@ -1,7 +1,7 @@
 //! What a session shows: an image of some kind, and a workload that was recorded on it.
 //!
 //! A further kind of image is one module with these two traits; of a NOR part, with [`Content`](crate::content::Content)
-//! alone, for which [`Chip`](crate::chip::Chip) and [`Play`](crate::play::Play) have both. [`open`](crate::open) chooses
+//! alone, for which [`Chip`](crate::chip::Chip) and [`Play`](crate::chip::Play) have both. [`open`](crate::open) chooses
 //! the module of an image. The page has a panel for whatever is peculiar to the kind: a script in `page/`, which
 //! registers under a name of [`Overview::panels`] and asks questions that [`Shown::ask`] answers.
 

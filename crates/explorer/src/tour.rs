@@ -4,11 +4,10 @@ use norn_flash::{Address, EraseUnit};
 use norn_flash_sim::{NorSim, Tear, catalogue};
 use norn_log_heap::format::Stream;
 
-use crate::chip::Chip;
+use crate::chip::{Chip, Play};
 use crate::content::{Cells, Content};
 use crate::log_heap::LogHeap;
 use crate::objects::{Call, words};
-use crate::play::Play;
 use crate::traced::Act;
 
 /// Units of the part, and bytes of each.

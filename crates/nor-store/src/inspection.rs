@@ -1,5 +1,5 @@
-//! An erase unit decoded from its bytes without the store, for tools on a host: for data that the store does not return,
-//! and for images that cannot be mounted.
+//! An erase unit decoded from its bytes without the store, for tools on a host: for data that the store does not
+//! return, and for images that cannot be mounted.
 //!
 //! Nothing here is trusted: a unit of any contents is read to an end.
 

@@ -65,7 +65,8 @@ class BesidePostgresTest {
                 for (int clients : new int[] {1, 8, 64}) {
                     String line = "%7d  ".formatted(clients) + bench(group, clients) + (hasPostgres
                             ? columns("%12.0f %8.1f %8.1f", postgres.bench(ACCOUNTS, clients, SECONDS).micros()) : "");
-                    System.out.println((round < WARMING ? "warm-up " : "        ") + line + "  " + load() + "  " + sync());
+                    String kind = round < WARMING ? "warm-up " : "        ";
+                    System.out.println(kind + line + "  " + load() + "  " + sync());
                 }
             }
             Child any = group.children.get("a");
