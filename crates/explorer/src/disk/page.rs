@@ -101,12 +101,12 @@ impl Pages {
             piece(4, 4, "logical pages", head.logical_pages.to_string(), "3:4..8"),
             piece(8, 8, "since", head.since.to_string(), "3:8..16"),
             piece(16, 8, "as of", head.as_of.to_string(), "3:16..24"),
-            self.to_page(piece(24, 4, "suspect", String::new(), "3:24..28"), head.suspect),
+            self.leading_to(piece(24, 4, "suspect", String::new(), "3:24..28"), head.suspect),
             piece(28, 2, "runs", head.runs.to_string(), "3:28..30"),
             piece(30, 2, "trims", head.trims.to_string(), "3:30..32"),
         ]);
         for (at, next) in (32..).step_by(4).zip(head.open) {
-            pieces.push(self.to_page(piece(at, 4, "next page of an open block", String::new(), "3:32..48"), next));
+            pieces.push(self.leading_to(piece(at, 4, "next page of an open block", String::new(), "3:32..48"), next));
         }
         self.reader.visit_checkpoint((chunk, head), data, |columns, item| {
             let place = (start.offset(columns.start.into()), columns.len() as u32);
@@ -131,7 +131,7 @@ impl Pages {
             CheckpointItem::Mapped(lba, page) => {
                 let piece = Piece::new(place, format!("logical page {}", lba.0), "no contents", ENTRY);
                 match page {
-                    Some(page) => self.to_page(piece, Some(page.0)),
+                    Some(page) => self.leading_to(piece, Some(page.0)),
                     None => piece,
                 }
             }
@@ -143,7 +143,7 @@ impl Pages {
     }
 
     /// A piece that names a page, or none.
-    fn to_page(&self, piece: Piece, page: Option<u32>) -> Piece {
+    fn leading_to(&self, piece: Piece, page: Option<u32>) -> Piece {
         match page {
             None => Piece { value: "none".to_owned(), ..piece },
             Some(number) => self.leading(Piece { value: self.page_text(number), ..piece }, PageNumber(number)),
