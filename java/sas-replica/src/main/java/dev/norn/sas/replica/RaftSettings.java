@@ -1,5 +1,6 @@
 package dev.norn.sas.replica;
 
+import dev.norn.sas.store.log.Replication;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +29,8 @@ final class RaftSettings {
     /** Pauses before a leader tries a member again that cannot be reached. Ratis' own grow to 5 s. */
     private static final String RETRY_PAUSES = "1ms,10, 100ms,100, 500ms,1000000";
 
+    /** The longest record, what is before it in its batch, and what Raft adds. Ratis' own buffer for writing has 8 MB. */
+    private static final int ENTRY_BYTES_MAX = Replication.RECORD_BYTES_MAX + Shipper.BATCH_BYTES + (1 << 20);
     private static final long SEGMENT_BYTES_MAX = 8 << 20;
     private static final int SEGMENTS = 4;
     private static final int CHUNK_BYTES = 4 << 20;
@@ -46,6 +49,7 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRY_PAUSES);
         // Batches under way would wait for each other.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
+        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX));
         // A follower would write an entry only when the one before it is on disk, and by way of two more threads.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
         // What is cut off is whole segments; those of the default are half as long as all that is kept.

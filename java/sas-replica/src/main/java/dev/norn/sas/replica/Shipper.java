@@ -21,7 +21,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  * leadership of the store.
  */
 final class Shipper implements GroupMachine.Sending {
-    private static final long BATCH_BYTES = 1 << 20;
+    /** A batch that is shorter takes one more record. */
+    static final int BATCH_BYTES = 1 << 20;
     /** While so many are under way, the next one collects. */
     private static final int UNDER_WAY_MAX = 2;
     private static final long IDLE_NANOS = 100_000_000;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.replica.TestGroup.Child;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,8 +31,12 @@ class MemberTest {
     private static final long SILENT_MILLIS = 2000;
     private static final int ACKNOWLEDGED = 20;
     private static final int HOLD_SECONDS = 60;
-    /** So many new accounts are more than an entry of the group's log may have. */
-    private static final int BIG = 150_000;
+    /** So many new accounts are less than a transaction may change, by what the clients count meanwhile; and more. */
+    private static final int LARGEST = 70_000;
+    private static final int TOO_LARGE = 75_000;
+    /** A disk with a part of the group's log on it is full when the part has so many bytes. */
+    private static final int FULL_BYTES = 3 << 20;
+    private static final int SOME = 12_000;
 
     @TempDir
     Path directory;
@@ -86,22 +91,41 @@ class MemberTest {
         }
     }
 
+    /** It is undone, and whoever has sent it still leads: others go on as if it had not been. */
+    @Test
+    void aTransactionThatIsTooLargeIsRefusedAndChangesNothing() throws Exception {
+        try (TestGroup group = new TestGroup(directory, List.of("a", "b"), 0)) {
+            for (String name : group.members.keySet()) {
+                group.start(name, CLIENTS);
+            }
+            String leads = group.awaitOther("");
+            Child leader = group.children.get(leads);
+            String epoch = leader.ask("how").replaceAll(", record.*", "");
+            assertEquals("UNDONE", leader.ask("big " + TOO_LARGE), group.errors());
+            for (int i = 0; i < 3; i++) {
+                assertEquals("COMMITTED", leader.ask("big " + LARGEST), group.errors());
+            }
+            group.awaitMore(ACKNOWLEDGED);
+            assertEquals(epoch, leader.ask("how").replaceAll(", record.*", ""), "it has led all the time");
+            assertTrue(Files.readString(directory.resolve(leads + ".err")).contains("in one transaction at most"));
+            group.history.check(group.stop());
+        }
+    }
+
     /** The only member of a group is elected again at once, though its store is not usable, and still used. */
     @Test
     void aMemberThatIsNotUsableDoesNotStayTheLeader() throws Exception {
-        try (TestGroup group = new TestGroup(directory, List.of("a"), 0) {
-            @Override
-            int logBytes() {
-                return 64 << 20;
-            }
-        }) {
+        try (TestGroup group = new TestGroup(directory, List.of("a"), 0)) {
             Child only = group.start("a", CLIENTS);
             group.awaitOther("");
             only.ask("hold " + HOLD_SECONDS);
-            assertEquals("UNDONE", only.ask("big " + BIG));
+            only.limitFiles(FULL_BYTES);
+            for (int bytes = 0; only.ask("big " + SOME).equals("COMMITTED"); bytes += SOME) {
+                assertTrue(bytes < FULL_BYTES, "its disk was full long ago");
+            }
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(HOLD_SECONDS / 2);
             while (group.listens("a")) {
-                assertTrue(System.nanoTime() < end, "it leads, and takes no transactions");
+                assertTrue(System.nanoTime() < end, "it leads, and takes no transactions\n" + group.errors());
                 Thread.sleep(20);
             }
         }

@@ -271,5 +271,11 @@ class TestGroup implements AutoCloseable {
         void signal(String signal) throws Exception {
             new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
         }
+
+        /** From now on, it can write no file beyond so many bytes. */
+        void limitFiles(long bytes) throws Exception {
+            assertEquals(0, new ProcessBuilder("prlimit", "--fsize=" + bytes, "--pid", Long.toString(process.pid()))
+                    .start().waitFor());
+        }
     }
 }

@@ -109,13 +109,14 @@ public final class RedoLog {
      * end.
      *
      * @return the position after it
-     * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed, unless the
-     *     slot's state says that it counts
+     * @throws StorageWriteFailure if there is no room for it, a group takes none of its length, or writing fails:
+     *     nothing was committed, unless the slot's state says that it counts
      */
     public long append(TransactionSlot slot, ByteBuffer record) {
         StackRoom.require(FRAMES);
         Replication.addNumber(record);
         int length = record.position() + LogRecords.CHECK_BYTES;
+        Replication.requireFits(length);
         long end = append(slot, record, length);
         return end == NO_ROOM ? Latch.hold(slot, CHECKPOINT_LATCH, () -> makeRoom(slot, record, length)) : end;
     }

@@ -22,6 +22,8 @@ import java.util.concurrent.locks.LockSupport;
 public final class Replication {
     /** What the operation with the number takes. The class has no initializer, which could meet the stack's end. */
     static final int NUMBER_BYTES = 24;
+    /** A longer record of a leader is refused. What carries batches has room for one, and for what may be before it. */
+    public static final int RECORD_BYTES_MAX = 4 << 20;
     private static final long LOOK_NANOS = 1_000_000;
     /** After so many looks, a waiter looks whether the process lives that replicates. */
     private static final int LOOKS_UNCHECKED = 64;
@@ -50,6 +52,14 @@ public final class Replication {
     /** The number of the last record. */
     public static long number() {
         return Memory.getVolatile(numberPlace());
+    }
+
+    /** @throws StorageWriteFailure if a leader's record is longer than the group takes */
+    static void requireFits(int length) {
+        if (length > RECORD_BYTES_MAX && isLeader()) {
+            throw new StorageWriteFailure("the transaction's changes take " + length + " bytes, and a store in a group "
+                    + "takes " + RECORD_BYTES_MAX + " in one transaction at most: make them in several", null);
+        }
     }
 
     /** Room for the number, of which nothing is known yet. */
