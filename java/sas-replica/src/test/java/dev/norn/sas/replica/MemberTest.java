@@ -167,7 +167,7 @@ class MemberTest {
     }
 
     /** All members say alike what became of them. */
-    private static void checkUnknown(TestGroup group, Map<String, Long> counts) throws Exception {
+    static void checkUnknown(TestGroup group, Map<String, Long> counts) throws Exception {
         for (String[] one : group.history.unknown) {
             boolean isThere = counts.getOrDefault(one[0], 0L) == Long.parseLong(one[1]);
             for (Child child : group.children.values()) {
