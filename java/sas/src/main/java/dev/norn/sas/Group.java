@@ -1,5 +1,6 @@
 package dev.norn.sas;
 
+import dev.norn.sas.exception.Outcome;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
@@ -26,12 +27,19 @@ import java.util.TreeMap;
  *     {@code .raft} after its name
  * @param logBytes how long the part of the group's log becomes before it is cut off: the member's store has what was in
  *     it. Between once and twice as much is kept, for members that were away
+ * @param electionMillis after how long without a word from the leader this member wants another one, at least; at most
+ *     3.6 times as much. The same at all members
  */
-public record Group(String self, Map<String, String> members, Path log, long logBytes) {
+public record Group(String self, Map<String, String> members, Path log, long logBytes, int electionMillis) {
     /** 64 MB. */
     public static final long LOG_BYTES = 64L << 20;
     /** Shorter ones would be cut off all the time. */
     private static final long LOG_BYTES_MIN = 64L << 10;
+    /** Half a second: longer where processes wait as long for a processor, a disk or the network. */
+    public static final int ELECTION_MILLIS = 500;
+    private static final int ELECTION_MILLIS_MIN = 100;
+    private static final int ELECTION_MILLIS_MAX = 60_000;
+    private static final Duration ANSWER_WAIT = Duration.ofSeconds(5);
 
     public Group {
         Objects.requireNonNull(self, "the member's own name is null");
@@ -42,11 +50,15 @@ public record Group(String self, Map<String, String> members, Path log, long log
         if (logBytes < LOG_BYTES_MIN) {
             throw new SASException("the group's log of " + logBytes + " bytes is shorter than " + LOG_BYTES_MIN);
         }
+        if (electionMillis < ELECTION_MILLIS_MIN || electionMillis > ELECTION_MILLIS_MAX) {
+            throw new SASException("elections after " + electionMillis + " ms: from " + ELECTION_MILLIS_MIN + " to "
+                    + ELECTION_MILLIS_MAX + " are possible");
+        }
     }
 
-    /** The same with a log of {@link #LOG_BYTES}. */
+    /** The same with a log of {@link #LOG_BYTES}, and elections after {@link #ELECTION_MILLIS}. */
     public Group(String self, Map<String, String> members, Path log) {
-        this(self, members, log, LOG_BYTES);
+        this(self, members, log, LOG_BYTES, ELECTION_MILLIS);
     }
 
     /** The same with the log beside the store's directory. */
@@ -55,7 +67,15 @@ public record Group(String self, Map<String, String> members, Path log, long log
     }
 
     public Group withLogBytes(long bytes) {
-        return new Group(self, members, log, bytes);
+        return new Group(self, members, log, bytes, electionMillis);
+    }
+
+    public Group withElectionMillis(int millis) {
+        return new Group(self, members, log, logBytes, millis);
+    }
+
+    private Group withLog(Path path) {
+        return new Group(self, members, path, logBytes, electionMillis);
     }
 
     /** @throws SASException that says which name or address is none */
@@ -124,7 +144,7 @@ public record Group(String self, Map<String, String> members, Path log, long log
 
     /** The same, and waits 5 s for answers. */
     public static List<MemberStatus> status(Path store, Map<String, String> members) {
-        return status(store, members, Duration.ofSeconds(5));
+        return status(store, members, ANSWER_WAIT);
     }
 
     /**
@@ -135,6 +155,24 @@ public record Group(String self, Map<String, String> members, Path log, long log
      */
     public static List<MemberStatus> status(Path store, Map<String, String> members, Duration wait) {
         return transport().status(file(store).group(), requireValid(members), wait);
+    }
+
+    /**
+     * Asks the members of a store's group what became of the transaction that an {@code OutcomeUnknown} names. Costs a
+     * message to each, all at once. As long as it is {@link Outcome#NOT_YET}, ask again: it is known once the next
+     * leader has begun.
+     *
+     * @param store of a member, which may be in use
+     * @param members that are asked, as in {@link #status(Path, Map)}
+     * @throws StorageReadFailure if none of them answers within 5 s
+     */
+    public static Outcome outcome(Path store, Map<String, String> members, long epoch, long number) {
+        return transport().outcome(file(store).group(), requireValid(members), epoch, number, ANSWER_WAIT);
+    }
+
+    /** The same of the members that there were when the store was opened last. */
+    public static Outcome outcome(Path store, long epoch, long number) {
+        return outcome(store, of(store).members(), epoch, number);
     }
 
     /**
@@ -154,7 +192,7 @@ public record Group(String self, Map<String, String> members, Path log, long log
             if (StoreFiles.find(directory) != null) {
                 throw new SASException(directory + " has files of a store already: a new member needs a new directory");
             }
-            Group its = new Group(group.self, group.members, logOf(directory, group.log), group.logBytes);
+            Group its = group.withLog(logOf(directory, group.log));
             transport().join(directory, its);
         } catch (IOException | RuntimeException e) {
             removeEmpty(directory, first, e);
@@ -194,7 +232,7 @@ public record Group(String self, Map<String, String> members, Path log, long log
                     + group.self);
         }
         Path log = logOf(directory, group.log != null ? group.log : file.log());
-        return new Group(group.self, group.members, log, group.logBytes);
+        return group.withLog(log);
     }
 
     /** What another member has sent, and the store does not have yet; null if there is nothing. */

@@ -1,5 +1,6 @@
 package dev.norn.sas;
 
+import dev.norn.sas.exception.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,6 +39,13 @@ public interface GroupTransport {
 
     /** Removes a member. @throws dev.norn.sas.exception.SASException if the group cannot do it now, with the reason */
     void remove(UUID id, Map<String, String> members, String name);
+
+    /**
+     * What became of a transaction, as the members know, which are asked for so long.
+     *
+     * @throws dev.norn.sas.exception.StorageReadFailure if none answers
+     */
+    Outcome outcome(UUID id, Map<String, String> members, long epoch, long number, Duration wait);
 
     /** Asks members how they are, and waits so long for answers. */
     List<MemberStatus> status(UUID id, Map<String, String> members, Duration wait);

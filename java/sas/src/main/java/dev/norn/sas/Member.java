@@ -1,7 +1,7 @@
 package dev.norn.sas;
 
+import dev.norn.sas.exception.Outcome;
 import dev.norn.sas.exception.StorageReadFailure;
-import dev.norn.sas.store.replica.ReplicaStore.Outcome;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -26,7 +26,10 @@ public interface Member {
     /** The term of the leader whose transactions this member has got last. */
     long epoch();
 
-    /** What became of a transaction that an {@code OutcomeUnknown} names, as far as is known here. */
+    /**
+     * What became of a transaction that an {@code OutcomeUnknown} names, as far as is known here; {@link Group#outcome}
+     * asks all members, and needs no member in this JVM.
+     */
     Outcome outcome(long epoch, long number);
 
     /**

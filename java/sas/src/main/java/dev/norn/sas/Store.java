@@ -24,6 +24,7 @@ import dev.norn.sas.store.transaction.DestroyRecords;
 import dev.norn.sas.store.transaction.Directory;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
@@ -35,6 +36,7 @@ import java.util.function.Function;
 public final class Store implements AutoCloseable {
     /** The container that {@link #create} makes, and that {@link Factory#newPermInstance(Class)} uses. */
     public static final String MAIN = "main";
+    private static final long LOOK_MILLIS = 5;
     private static volatile Store current;
 
     private final AttachedStore attached;
@@ -178,6 +180,31 @@ public final class Store implements AutoCloseable {
             throw new SASException("this JVM is no member of a group: Store.open(path, group) makes it one");
         }
         return member;
+    }
+
+    /**
+     * Whether transactions commit here: always, unless the store is a member of a group that another one leads, or takes
+     * no more changes. Any program that uses the store may ask; costs a few loads from shared memory.
+     */
+    public boolean isLeading() {
+        return current() == this && attached.isLeading();
+    }
+
+    /**
+     * Waits until transactions commit here; returns whether they do, or false after so long.
+     *
+     * @throws dev.norn.sas.exception.NotLeader if the store has to be closed and opened again before it can lead
+     */
+    public boolean awaitLeading(Duration wait) throws InterruptedException {
+        long start = System.nanoTime();
+        while (!isLeading()) {
+            attached.requireMayLead();
+            if (System.nanoTime() - start >= wait.toNanos()) {
+                return false;
+            }
+            Thread.sleep(LOOK_MILLIS);
+        }
+        return true;
     }
 
     /**

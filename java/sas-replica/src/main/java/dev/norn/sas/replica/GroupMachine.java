@@ -37,6 +37,8 @@ import org.apache.ratis.util.LifeCycle;
  * the one on that {@link SnapshotFiles} say whenever the member is opened; the store knows which of them it has.
  */
 final class GroupMachine extends BaseStateMachine {
+    private static final String OUTCOME = "outcome";
+
     private final ReplicaStore replica;
     private final Sending sending;
     private final SnapshotFiles files;
@@ -156,12 +158,18 @@ final class GroupMachine extends BaseStateMachine {
     }
 
     /**
-     * How this member is. Asked by a read, by a leader that has seen that it leads, or by a follower that has what such
+     * What became of a transaction, if the request names one by {@link #outcomeOf}. Otherwise how this member is. Asked
+     * by a read, by a leader that has seen that it leads, or by a follower that has what such
      * a leader had, the number says what a majority has.
      */
     @Override
     public CompletableFuture<Message> query(Message request) {
         try {
+            String[] asked = text(request).split(" ");
+            if (asked[0].equals(OUTCOME)) {
+                return CompletableFuture.completedFuture(Message.valueOf(
+                        replica.outcome(Long.parseLong(asked[1]), Long.parseLong(asked[2])).name()));
+            }
             RaftServer.Division division = getServer().join().getDivision(getGroupId());
             DivisionInfo info = division.getInfo();
             boolean isUsable = failure == null && !sending.isOver();
@@ -173,6 +181,15 @@ final class GroupMachine extends BaseStateMachine {
         } catch (IOException e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** Asks a member what became of a transaction. */
+    static Message outcomeOf(long epoch, long number) {
+        return Message.valueOf(OUTCOME + " " + epoch + " " + number);
+    }
+
+    static String text(Message message) {
+        return message.getContent().toString(StandardCharsets.UTF_8);
     }
 
     private static String asText(Map<String, String> members) {
@@ -191,7 +208,7 @@ final class GroupMachine extends BaseStateMachine {
     /** What {@link #query} answers. */
     record Answer(Role role, long term, long applied, long number, Map<String, String> members) {
         static Answer of(Message message) {
-            String[] words = message.getContent().toString(StandardCharsets.UTF_8).split(" ");
+            String[] words = text(message).split(" ");
             Map<String, String> members = new TreeMap<>();
             for (String one : words[4].split(",")) {
                 members.put(one.substring(0, one.indexOf('=')), one.substring(one.indexOf('=') + 1));

@@ -70,7 +70,7 @@ final class NewMember {
         SnapshotFiles files = new SnapshotFiles(group.log(), id);
         try (RaftServer server = RaftServer.newBuilder().setServerId(peer.getId())
                 .setGroup(RaftGroup.valueOf(RaftGroupId.valueOf(id))).setStateMachine(new Receiver(files))
-                .setProperties(RaftSettings.of(group.log(), RaftMember.port(peer), group.logBytes()))
+                .setProperties(RaftSettings.of(group, RaftMember.port(peer)))
                 .setParameters(new Parameters()).setOption(RaftStorage.StartupOption.FORMAT).build()) {
             server.start();
             change(its, SetConfigurationRequest.Arguments.newBuilder().setServersInNewConf(List.of(peer))

@@ -6,11 +6,11 @@ import dev.norn.sas.GroupTransport.Opening;
 import dev.norn.sas.Member;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.exception.Outcome;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.replica.ReplicaStore;
-import dev.norn.sas.store.replica.ReplicaStore.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,7 +83,7 @@ final class RaftMember implements Member {
         keeper = new LogKeeper(replica, files, settings.logBytes());
         machine = new GroupMachine(replica, shipper, files, this::takeMembers, this::takeRemoval);
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
-                .setProperties(RaftSettings.of(settings.log(), port(own), settings.logBytes()))
+                .setProperties(RaftSettings.of(settings, port(own)))
                 .setParameters(parameters)
                 .setOption(isThere ? RaftStorage.StartupOption.RECOVER : RaftStorage.StartupOption.FORMAT).build();
         client = client(group);

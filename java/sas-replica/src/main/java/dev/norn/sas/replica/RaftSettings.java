@@ -1,7 +1,7 @@
 package dev.norn.sas.replica;
 
+import dev.norn.sas.Group;
 import dev.norn.sas.store.log.Replication;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.RaftConfigKeys;
@@ -15,17 +15,10 @@ import org.apache.ratis.util.TimeDuration;
 final class RaftSettings {
     /**
      * A member that has heard nothing of a leader for so long wants another one. A follower sleeps for a random time
-     * between the two and looks then, so it may notice after twice the longer one. At Ratis' defaults, 150 and 300 ms,
-     * leaders are lost under load.
+     * between {@link Group#electionMillis} and so many times as long, and looks then, so it may notice after twice the
+     * longer one. At Ratis' defaults, 150 and 300 ms, leaders are lost under load.
      */
-    private static final int ELECTION_MILLIS_MIN = 500;
-    private static final int ELECTION_MILLIS_MAX = 900;
-    /**
-     * A leader that has lost its majority stands for election again only after so long, and one that was stopped for as
-     * long steps down: the others have wanted another one by then. It may be the only one that can be elected, as the
-     * others lack its last entry: at Ratis' default, there was no leader for 10 s.
-     */
-    private static final int STEPPED_DOWN_MILLIS = 2 * ELECTION_MILLIS_MAX;
+    private static final double ELECTION_SPREAD = 1.8;
     /** Pauses before a leader tries a member again that cannot be reached. Ratis' own grow to 5 s. */
     private static final String RETRY_PAUSES = "1ms,10, 100ms,100, 500ms,1000000";
 
@@ -38,14 +31,18 @@ final class RaftSettings {
 
     private RaftSettings() {}
 
-    static RaftProperties of(Path log, int port, long logBytes) {
+    static RaftProperties of(Group group, int port) {
+        int electionMillisMax = (int) (group.electionMillis() * ELECTION_SPREAD);
         RaftProperties properties = new RaftProperties();
         RaftConfigKeys.Rpc.setType(properties, new ReconnectingRpc());
-        RaftServerConfigKeys.setStorageDir(properties, List.of(log.toFile()));
+        RaftServerConfigKeys.setStorageDir(properties, List.of(group.log().toFile()));
         GrpcConfigKeys.Server.setPort(properties, port);
-        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(ELECTION_MILLIS_MIN));
-        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(ELECTION_MILLIS_MAX));
-        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, millis(STEPPED_DOWN_MILLIS));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(group.electionMillis()));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(electionMillisMax));
+        // A leader that has lost its majority stands for election again only after so long, and one that was stopped for
+        // as long steps down: the others have wanted another one by then. It may be the only one that can be elected, as
+        // the others lack its last entry: at Ratis' default, there was no leader for 10 s.
+        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, millis(2 * electionMillisMax));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRY_PAUSES);
         // Batches under way would wait for each other.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
@@ -53,7 +50,7 @@ final class RaftSettings {
         // A follower would write an entry only when the one before it is on disk, and by way of two more threads.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
         // What is cut off is whole segments; those of the default are half as long as all that is kept.
-        long segment = Math.min(SEGMENT_BYTES_MAX, logBytes / SEGMENTS);
+        long segment = Math.min(SEGMENT_BYTES_MAX, group.logBytes() / SEGMENTS);
         RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
         RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf(segment / 2));
         RaftServerConfigKeys.Log.setPurgeGap(properties, 1);

@@ -6,6 +6,7 @@ import dev.norn.sas.Member;
 import dev.norn.sas.MemberStatus;
 import dev.norn.sas.MemberStatus.Role;
 import dev.norn.sas.Store;
+import dev.norn.sas.exception.Outcome;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.store.memory.StoreFiles;
 import java.io.IOException;
@@ -13,10 +14,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
@@ -87,13 +90,32 @@ public final class RaftTransport implements GroupTransport {
                 .toList();
     }
 
-    /** Asks all members at once. An answer that does not come is null. */
+    /** What became of it is the same for all who know. */
+    @Override
+    public Outcome outcome(UUID id, Map<String, String> members, long epoch, long number, Duration wait) {
+        List<Outcome> known = ask(raftGroup(id, members), GroupMachine.outcomeOf(epoch, number), wait,
+                answer -> Outcome.valueOf(GroupMachine.text(answer))).values().stream().map(CompletableFuture::join)
+                .filter(Objects::nonNull).toList();
+        if (known.isEmpty()) {
+            throw new StorageReadFailure("no member of the group " + members + " answers within " + wait.toMillis()
+                    + " ms", null);
+        }
+        return known.stream().filter(one -> one == Outcome.COMMITTED || one == Outcome.UNDONE).findFirst()
+                .orElse(known.contains(Outcome.NOT_YET) ? Outcome.NOT_YET : Outcome.FORGOTTEN);
+    }
+
     private static Map<String, CompletableFuture<GroupMachine.Answer>> ask(RaftGroup group, Duration wait) {
-        Map<String, CompletableFuture<GroupMachine.Answer>> asked = new TreeMap<>();
+        return ask(group, Message.EMPTY, wait, GroupMachine.Answer::of);
+    }
+
+    /** Asks all members at once. An answer that does not come is null. */
+    private static <T> Map<String, CompletableFuture<T>> ask(RaftGroup group, Message question, Duration wait,
+            Function<Message, T> understand) {
+        Map<String, CompletableFuture<T>> asked = new TreeMap<>();
         for (RaftPeer peer : group.getPeers()) {
-            CompletableFuture<GroupMachine.Answer> answer = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().name("sas-status")
-                    .start(() -> ask(group, peer.getId().toString(), wait, answer));
+            CompletableFuture<T> answer = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().name("sas-status").start(
+                    () -> ask(group, peer.getId().toString(), question, wait, understand, answer));
             asked.put(peer.getId().toString(),
                     answer.orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS).exceptionally(e -> null));
         }
@@ -117,16 +139,16 @@ public final class RaftTransport implements GroupTransport {
                         acknowledged < 0 ? -1 : Math.max(0, acknowledged - answer.number()));
     }
 
-    private static void ask(RaftGroup group, String name, Duration wait,
-            CompletableFuture<GroupMachine.Answer> answer) {
+    private static <T> void ask(RaftGroup group, String name, Message question, Duration wait,
+            Function<Message, T> understand, CompletableFuture<T> answer) {
         RaftProperties properties = new RaftProperties();
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties,
                 TimeDuration.valueOf(wait.toMillis(), TimeUnit.MILLISECONDS));
         try (RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(group)
                 .setRetryPolicy(RetryPolicies.noRetry()).build()) {
-            RaftClientReply reply = client.io().sendStaleRead(Message.EMPTY, NOTHING_COMMITTED,
+            RaftClientReply reply = client.io().sendStaleRead(question, NOTHING_COMMITTED,
                     RaftPeerId.valueOf(name));
-            answer.complete(reply.isSuccess() ? GroupMachine.Answer.of(reply.getMessage()) : null);
+            answer.complete(reply.isSuccess() ? understand.apply(reply.getMessage()) : null);
         } catch (IOException | RuntimeException e) {
             answer.complete(null);
         }

@@ -1,6 +1,7 @@
 package dev.norn.sas.replica;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,12 +12,12 @@ import dev.norn.sas.Member;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.command.SasCommand;
-import dev.norn.sas.exception.ObjectAccessDenied;
+import dev.norn.sas.exception.NotLeader;
+import dev.norn.sas.exception.Outcome;
 import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
-import dev.norn.sas.store.replica.ReplicaStore.Outcome;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -268,10 +269,11 @@ class GroupCommandTest {
         String follower = otherThan(first, second);
         try (Store store = Store.open(store(follower))) {
             awaitStatus(store(follower), 1, follower + " +follower +[0-9]+ +[0-9]+" + counted + ".*");
-            Tallies tallies = tallies(store);
+            assertFalse(store.isLeading());
+            Tallies tallies = store.root("tallies", Tallies.class);
             String state = Transaction.<String, RuntimeException>read(tallies::describe);
             assertTrue(state.matches(total + 21 + " \\{.*kim=20, lee=1.*\\}"), state);
-            assertThrows(ObjectAccessDenied.class, () -> Transaction.run(() -> tallies.count("eve")));
+            assertThrows(NotLeader.class, () -> Transaction.run(() -> tallies.count("eve")));
         }
 
         serve(first);
@@ -289,6 +291,7 @@ class GroupCommandTest {
         long counts = 0;
         long total;
         try (Store store = Store.open(store(first))) {
+            assertTrue(store.awaitLeading(Duration.ofSeconds(10)));
             Tallies tallies = store.root("tallies", Tallies.class);
             total = Transaction.<Long, RuntimeException>read(tallies::total);
             Thread.ofPlatform().daemon().start(() -> {
@@ -309,10 +312,12 @@ class GroupCommandTest {
                 }
             }
             // Nothing more is committed here, and what was not acknowledged is not given out.
-            assertThrows(StorageWriteFailure.class, () -> Transaction.run(() -> tallies.count("ann")));
-            assertThrows(StorageWriteFailure.class, () -> Transaction.read(tallies::total));
+            assertTrue(assertThrows(NotLeader.class, () -> Transaction.run(() -> tallies.count("ann"))).mustReopen());
+            assertThrows(NotLeader.class, () -> Transaction.read(tallies::total));
+            assertThrows(NotLeader.class, () -> store.awaitLeading(Duration.ofSeconds(10)));
         }
         assertEquals(before + counts + 1, unknown.number());
+        Outcome outcome = awaitOutcome(store(first), unknown);
         String second = leader(store(otherThan(first)));
         // The server comes back once the program has closed the store, and both know what became of the last count.
         serve(first);
@@ -321,7 +326,21 @@ class GroupCommandTest {
         try (Store store = Store.open(store(second))) {
             counted = Transaction.<Long, RuntimeException>read(() -> tallies(store).total());
         }
-        assertTrue(counted == total || counted == total + 1, counted + " after " + total);
+        assertEquals(outcome == Outcome.COMMITTED ? total + 1 : total, counted);
+        assertEquals(Outcome.COMMITTED, Group.outcome(store(first), unknown.epoch(), unknown.number() - 1));
+    }
+
+    /** As a program finds out that is no member itself. */
+    private static Outcome awaitOutcome(Path store, OutcomeUnknown of) throws Exception {
+        long start = System.nanoTime();
+        for (;;) {
+            Outcome its = Group.outcome(store, of.epoch(), of.number());
+            if (its != Outcome.NOT_YET) {
+                return its;
+            }
+            assertTrue(System.nanoTime() - start < WAIT_NANOS, "nobody knows what became of it");
+            Thread.sleep(POLL_MILLIS);
+        }
     }
 
     @Test
@@ -386,7 +405,7 @@ class GroupCommandTest {
                     assertEquals(before + 1, member.readFresh(tallies::total));
                     assertEquals(Outcome.COMMITTED, member.outcome(member.epoch(), member.number()));
                 } else {
-                    assertThrows(ObjectAccessDenied.class, () -> Transaction.run(() -> tallies.count("ann")));
+                    assertThrows(NotLeader.class, () -> Transaction.run(() -> tallies.count("ann")));
                 }
                 assertTrue(member.isUsable());
             }

@@ -1,7 +1,7 @@
 package dev.norn.sas.exception;
 
 /** The object exists but its storage cannot be written. The transaction has been rolled back. */
-public final class StorageWriteFailure extends SASException {
+public class StorageWriteFailure extends SASException {
     private static final long serialVersionUID = 1;
 
     public StorageWriteFailure(String message) {

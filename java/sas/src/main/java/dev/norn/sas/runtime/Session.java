@@ -2,6 +2,7 @@ package dev.norn.sas.runtime;
 
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.exception.TransactionConflict;
+import dev.norn.sas.store.log.Replication;
 import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.memory.StackRoom;
 import dev.norn.sas.store.transaction.AttachedStore;
@@ -306,12 +307,16 @@ public final class Session implements StoreTransaction.Tenant {
     }
 
     /**
-     * Runs the action in the open transaction, or in one of its own. Inside the open one, what it has done when it
-     * throws stays.
+     * Runs the action in the open transaction, or in one of its own; at a follower of a group, in a read-only one.
+     * Inside the open one, what it has done when it throws stays.
      */
     public <T, X extends Exception> T within(Body<T, X> action) throws X {
         endUndo();
-        return isActive() || reads != null ? action.run() : alone(action);
+        if (isActive() || reads != null) {
+            return action.run();
+        }
+        CurrentStore.get();
+        return Replication.isFollower() ? SnapshotReads.run(action) : alone(action);
     }
 
     private <T, X extends Exception> T alone(Body<T, X> action) throws X {

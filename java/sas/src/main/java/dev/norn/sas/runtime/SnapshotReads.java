@@ -1,6 +1,8 @@
 package dev.norn.sas.runtime;
 
+import dev.norn.sas.exception.NotLeader;
 import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.log.Replication;
 import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.transaction.Snapshot;
@@ -51,9 +53,12 @@ public final class SnapshotReads {
         }
     }
 
-    /** @throws SASException in a read-only transaction */
+    /** @throws SASException in a read-only transaction, {@link NotLeader} in one that a follower has begun by itself */
     static void refuseChanges(Session session) {
         if (session.reads() != null) {
+            if (Replication.isFollower()) {
+                throw NotLeader.follows(CurrentStore.get().toString());
+            }
             throw new SASException("a read-only transaction changes nothing: Transaction.run does");
         }
     }

@@ -9,17 +9,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.exception.ObjectAccessDenied;
+import dev.norn.sas.exception.NotLeader;
+import dev.norn.sas.exception.Outcome;
 import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.replica.RecordBatch;
 import dev.norn.sas.store.replica.ReplicaStore;
-import dev.norn.sas.store.replica.ReplicaStore.Outcome;
 import dev.norn.sas.store.replica.ReplicaStore.Sender;
 import dev.norn.sas.store.transaction.FaultyLog;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -139,7 +140,12 @@ class ReplicaStoreTest {
         try (Store store = Store.openReplica(group.member(0))) {
             ReplicaStore replica = ReplicaStore.of(store.attached());
             Pile pile = Group.pile(store);
-            assertThrows(ObjectAccessDenied.class, () -> Transaction.run(() -> pile.step(new Random(1))));
+            assertFalse(assertThrows(NotLeader.class, () -> Transaction.run(() -> pile.step(new Random(1)))).mustReopen());
+            assertThrows(NotLeader.class, () -> store.setRoot("pile", null));
+            assertEquals(0, store.root("pile", Pile.class).steps(), "one look reads as Transaction.read does");
+            assertEquals(List.of("pile"), store.roots());
+            assertFalse(store.isLeading());
+            assertFalse(store.awaitLeading(Duration.ofMillis(10)));
             assertEquals(0, Transaction.<Integer, RuntimeException>read(pile::steps));
             assertFalse(replica.isLeader());
         }
@@ -164,11 +170,12 @@ class ReplicaStoreTest {
             RecordBatch never = replica.next(1 << 16, 10_000_000_000L);
             assertEquals(history.lastKey() + 1, replica.number());
             assertFalse(lost.isDone(), "it waits for a majority");
-            assertEquals(Outcome.UNKNOWN, replica.outcome(2, replica.number()));
+            assertEquals(Outcome.NOT_YET, replica.outcome(2, replica.number()));
             group.batches.add(ReplicaStore.beginning(9).encode());
             assertThrows(StorageWriteFailure.class, () -> replay(replica));
             unknown.add(Background.await(lost));
-            assertThrows(StorageWriteFailure.class, () -> Transaction.run(() -> pile.step(random)));
+            assertTrue(assertThrows(NotLeader.class, () -> Transaction.run(() -> pile.step(random))).mustReopen());
+            assertThrows(NotLeader.class, () -> store.awaitLeading(Duration.ofSeconds(10)));
             // It comes late, and all members leave it out.
             group.batches.add(never.encode());
         }
@@ -182,6 +189,8 @@ class ReplicaStoreTest {
                 assertEquals(history.lastKey() + 1, one.number());
                 assertEquals(Outcome.UNDONE, replica.outcome(one.epoch(), one.number()));
                 assertEquals(Outcome.COMMITTED, replica.outcome(1, history.lastKey()));
+                assertEquals(Outcome.UNDONE, replica.outcome(5, 1), "nobody has led then");
+                assertEquals(Outcome.NOT_YET, replica.outcome(10, 1));
                 assertEquals(9, replica.epoch());
                 Stores.check(store);
             }

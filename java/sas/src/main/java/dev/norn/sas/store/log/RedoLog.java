@@ -2,6 +2,7 @@ package dev.norn.sas.store.log;
 
 import static dev.norn.sas.store.memory.Format.*;
 
+import dev.norn.sas.exception.NotLeader;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.heap.ContainerFile;
@@ -155,7 +156,7 @@ public final class RedoLog {
 
     void requireWritable() {
         if (Memory.getVolatile(POOL_WRITE_FAILED) == LEADERSHIP_LOST) {
-            throw Replication.lost();
+            throw NotLeader.hasLed();
         }
         if (Memory.getVolatile(POOL_WRITE_FAILED) == LOG_REMOVED) {
             throw removed();

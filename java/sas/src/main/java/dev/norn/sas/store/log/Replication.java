@@ -2,6 +2,7 @@ package dev.norn.sas.store.log;
 
 import static dev.norn.sas.store.memory.Format.*;
 
+import dev.norn.sas.exception.NotLeader;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.PagePool;
@@ -43,6 +44,26 @@ public final class Replication {
     /** Whether it leads a group. */
     public static boolean isLeader() {
         return Memory.getVolatile(REPLICA_ROLE) == LEADER;
+    }
+
+    /** Whether a store takes changes: one of no group does, and one that leads its group. */
+    public static boolean takesChanges(PagePool pool) {
+        return Memory.getVolatile(POOL_WRITE_FAILED) == 0 && (!isOn() || isLeader() && hasOwner(pool));
+    }
+
+    /** Whether the process lives that connects the store with its group. */
+    private static boolean hasOwner(PagePool pool) {
+        return pool.attachments().isAlive(Memory.getVolatile(REPLICA_OWNER));
+    }
+
+    /** @throws NotLeader if the store has to be opened again before it can lead */
+    public static void requireMayLead(PagePool pool) {
+        if (Memory.getVolatile(POOL_WRITE_FAILED) == LEADERSHIP_LOST) {
+            throw NotLeader.hasLed();
+        }
+        if (isOn() && !hasOwner(pool)) {
+            throw NotLeader.isAlone();
+        }
     }
 
     private static long numberPlace() {
@@ -99,14 +120,10 @@ public final class Replication {
         return isLeader() ? Math.min(base, Memory.getVolatile(LOG_SHIPPED)) : base;
     }
 
-    static StorageWriteFailure lost() {
-        return new StorageWriteFailure("this store does not lead its group any more: close it and open it again", null);
-    }
-
     /**
      * Returns when a majority has everything up to {@code end}.
      *
-     * @throws StorageWriteFailure if this store does not lead any more
+     * @throws dev.norn.sas.exception.NotLeader if this store does not lead any more
      */
     public static void awaitAcknowledged(PagePool pool, RedoLog log, long end) {
         pool.waitQueues().wakeFirst(WaitQueues.SHIP);
@@ -115,8 +132,7 @@ public final class Replication {
             for (int looks = 1; Memory.getVolatile(LOG_SYNCED) < end; looks++) {
                 log.requireWritable();
                 LockSupport.parkNanos(pool, LOOK_NANOS);
-                if (looks % LOOKS_UNCHECKED == 0 && isLeader()
-                        && !pool.attachments().isAlive(Memory.getVolatile(REPLICA_OWNER))) {
+                if (looks % LOOKS_UNCHECKED == 0 && isLeader() && !hasOwner(pool)) {
                     lose(pool);
                 }
             }

@@ -2,6 +2,7 @@ package dev.norn.sas.store.replica;
 
 import static dev.norn.sas.store.memory.Format.*;
 
+import dev.norn.sas.exception.Outcome;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
@@ -156,26 +157,29 @@ public final class ReplicaStore {
         return Memory.getVolatile(REPLICA_ROLE) == LEADER && Memory.getVolatile(POOL_WRITE_FAILED) == 0;
     }
 
-    /** What became of a transaction. */
-    public enum Outcome {
-        COMMITTED, UNDONE,
-        /** Its epoch has not ended as far as this member knows, or so long ago that it is forgotten. */
-        UNKNOWN
-    }
-
     /** What became of the transaction with this number in this epoch, as far as this member knows. */
     public synchronized Outcome outcome(long epoch, long number) {
-        if (epoch == epoch()) {
-            return number <= acknowledged() ? Outcome.COMMITTED : Outcome.UNKNOWN;
+        if (epoch >= epoch()) {
+            return epoch == epoch() && number <= acknowledged() ? Outcome.COMMITTED : Outcome.NOT_YET;
         }
         long ended = Memory.getLong(state + REPLICA_ENDED);
-        for (long i = Math.max(0, ended - REPLICA_ENDS_MAX); i < ended; i++) {
-            long at = state + REPLICA_ENDS + 16 * (i % REPLICA_ENDS_MAX);
-            if (Memory.getLong(at) == epoch) {
-                return number <= Memory.getLong(at + 8) ? Outcome.COMMITTED : Outcome.UNDONE;
+        long oldest = Math.max(0, ended - REPLICA_ENDS_MAX);
+        for (long i = oldest; i < ended; i++) {
+            long its = Memory.getLong(endPlace(i));
+            if (its == epoch) {
+                return number <= Memory.getLong(endPlace(i) + 8) ? Outcome.COMMITTED : Outcome.UNDONE;
+            }
+            if (its > epoch && i == oldest && oldest > 0) {
+                return Outcome.FORGOTTEN;
             }
         }
-        return Outcome.UNKNOWN;
+        // Nobody has led in it.
+        return Outcome.UNDONE;
+    }
+
+    /** Where the end of an epoch is: the epoch, and the number of its last record. */
+    private long endPlace(long i) {
+        return state + REPLICA_ENDS + 16 * (i % REPLICA_ENDS_MAX);
     }
 
     /** What a member sends that is to lead, before it does. */
@@ -240,7 +244,7 @@ public final class ReplicaStore {
         }
         long ended = Memory.getLong(state + REPLICA_ENDED);
         ByteBuffer change = ByteBuffer.allocate(2 * Replay.operationBytes(16) + 16).order(ByteOrder.LITTLE_ENDIAN);
-        Replay.begin(change, Replay.RANGE, state + REPLICA_ENDS + 16 * (ended % REPLICA_ENDS_MAX), 16);
+        Replay.begin(change, Replay.RANGE, endPlace(ended), 16);
         change.putLong(epoch()).putLong(number());
         Replay.begin(change, Replay.RANGE, state + REPLICA_EPOCH, 16);
         change.putLong(epoch).putLong(ended + 1);

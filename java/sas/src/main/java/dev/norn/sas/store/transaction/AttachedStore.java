@@ -618,6 +618,16 @@ public final class AttachedStore {
                 reason);
     }
 
+    /** Whether transactions commit here. */
+    public boolean isLeading() {
+        return Replication.takesChanges(pages);
+    }
+
+    /** @throws dev.norn.sas.exception.NotLeader if it has to be opened again before it can lead */
+    public void requireMayLead() {
+        Replication.requireMayLead(pages);
+    }
+
     /** Where the files are that this JVM uses. */
     public Path directory() {
         return directory;

@@ -2,6 +2,7 @@ package dev.norn.sas.store.transaction;
 
 import static dev.norn.sas.store.memory.Format.*;
 
+import dev.norn.sas.exception.NotLeader;
 import dev.norn.sas.exception.ObjectAccessDenied;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.store.heap.Allocator;
@@ -75,12 +76,11 @@ public final class StoreTransaction {
     /**
      * Begins; waits while as many transactions run as there are slots.
      *
-     * @throws ObjectAccessDenied if the store follows the leader of a group
+     * @throws NotLeader if the store follows the leader of a group
      */
     public void begin() {
         if (Replication.isFollower()) {
-            throw new ObjectAccessDenied("the store " + store + " follows the leader of its group: Transaction.read "
-                    + "reads it, and changes are the leader's");
+            throw NotLeader.follows(store.toString());
         }
         isApplying = false;
         beginAny();
