@@ -183,8 +183,8 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Whether transactions commit here: always, unless the store is a member of a group that another one leads, or takes
-     * no more changes. Any program that uses the store may ask; costs a few loads from shared memory.
+     * Whether transactions commit here: always, unless the store is a member of a group that another one leads, or
+     * takes no more changes. Any program that uses the store may ask; costs a few loads from shared memory.
      */
     public boolean isLeading() {
         return current() == this && attached.isLeading();

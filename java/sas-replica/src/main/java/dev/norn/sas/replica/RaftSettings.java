@@ -22,7 +22,7 @@ final class RaftSettings {
     /** Pauses before a leader tries a member again that cannot be reached. Ratis' own grow to 5 s. */
     private static final String RETRY_PAUSES = "1ms,10, 100ms,100, 500ms,1000000";
 
-    /** The longest record, what is before it in its batch, and what Raft adds. Ratis' own buffer for writing has 8 MB. */
+    /** The longest record, what is before it in its batch, and what Raft adds. Ratis' buffer for writing has 8 MB. */
     private static final int ENTRY_BYTES_MAX = Replication.RECORD_BYTES_MAX + Shipper.BATCH_BYTES + (1 << 20);
     private static final long SEGMENT_BYTES_MAX = 8 << 20;
     private static final int SEGMENTS = 4;
@@ -39,9 +39,9 @@ final class RaftSettings {
         GrpcConfigKeys.Server.setPort(properties, port);
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(group.electionMillis()));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(electionMillisMax));
-        // A leader that has lost its majority stands for election again only after so long, and one that was stopped for
-        // as long steps down: the others have wanted another one by then. It may be the only one that can be elected, as
-        // the others lack its last entry: at Ratis' default, there was no leader for 10 s.
+        // A leader that has lost its majority stands for election again only after so long, and one that was stopped
+        // for as long steps down: the others have wanted another one by then. It may be the only one that can be
+        // elected, as the others lack its last entry: at Ratis' default, there was no leader for 10 s.
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, millis(2 * electionMillisMax));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRY_PAUSES);
         // Batches under way would wait for each other.

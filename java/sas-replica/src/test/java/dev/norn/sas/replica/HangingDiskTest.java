@@ -58,8 +58,8 @@ class HangingDiskTest {
             }
             start = System.nanoTime();
             group.awaitMore(ACKNOWLEDGED);
-            System.out.println("commits ended in OutcomeUnknown " + unknownMillis + " ms after both hung; counts went on "
-                    + (System.nanoTime() - start) / 1_000_000 + " ms after neither did");
+            System.out.println("commits ended in OutcomeUnknown " + unknownMillis + " ms after both hung; counts went "
+                    + "on " + (System.nanoTime() - start) / 1_000_000 + " ms after neither did");
             String state = group.stop();
             MemberTest.checkUnknown(group, group.history.check(state));
         }

@@ -101,7 +101,8 @@ final class ServerCommand extends SasCommand.OnStore {
             throw new SASException("the member " + directory() + " was never opened: name it with --self, "
                     + "and its group with --group");
         }
-        return new Group(self != null ? self : last.self(), members.of(directory()), groupLog).withLogBytes(groupLogBytes);
+        return new Group(self != null ? self : last.self(), members.of(directory()), groupLog)
+                .withLogBytes(groupLogBytes);
     }
 
     /** A member that has led and does not any more is opened again, once no other program uses its store. */

@@ -2,7 +2,8 @@ package dev.norn.sas.exception;
 
 /**
  * A commit whose acknowledgement was lost when the leader of a group of replicas changed: the transaction is committed,
- * or it never will be. The members of the group say which, by its {@link #epoch} and {@link #number}: {@code Group.outcome}.
+ * or it never will be. The members of the group say which, by its {@link #epoch} and {@link #number}: {@code
+ * Group.outcome}.
  */
 public final class OutcomeUnknown extends SASException {
     private static final long serialVersionUID = 1;
