@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /**
  * A group of members, each of which has a copy of one store, and which of them this JVM is: for
@@ -184,8 +185,9 @@ public record Group(String self, Map<String, String> members, Path log, long log
      * with its old one, it could vote against what it has acknowledged.
      *
      * @param group with the members that there are, and the new one, which is its {@code self}
+     * @param step is told, before each thing that may be waited for, who is asked and what for
      */
-    public static void join(Path directory, Group group) {
+    public static void join(Path directory, Group group, Consumer<String> step) {
         Path first = StoreFiles.firstMissing(directory);
         try {
             java.nio.file.Files.createDirectories(directory);
@@ -193,12 +195,17 @@ public record Group(String self, Map<String, String> members, Path log, long log
                 throw new SASException(directory + " has files of a store already: a new member needs a new directory");
             }
             Group its = group.withLog(logOf(directory, group.log));
-            transport().join(directory, its);
+            transport().join(directory, its, step);
         } catch (IOException | RuntimeException e) {
             removeEmpty(directory, first, e);
             throw e instanceof RuntimeException its ? its : new StorageWriteFailure("cannot make " + directory
                     + " a member of a group: " + StoreFiles.reason((IOException) e), e);
         }
+    }
+
+    /** The same, and says nothing meanwhile. */
+    public static void join(Path directory, Group group) {
+        join(directory, group, step -> {});
     }
 
     private static void removeEmpty(Path directory, Path first, Exception reason) {
@@ -212,9 +219,16 @@ public record Group(String self, Map<String, String> members, Path log, long log
     /**
      * Removes a member from the group of a store: it is not counted any more. It may be one that does not answer. Its
      * store is not opened any more.
+     *
+     * @param step is told, before each thing that may be waited for, who is asked and what for
      */
+    public static void remove(Path store, Map<String, String> members, String name, Consumer<String> step) {
+        transport().remove(file(store).group(), requireValid(members), name, step);
+    }
+
+    /** The same, and says nothing meanwhile. */
     public static void remove(Path store, Map<String, String> members, String name) {
-        transport().remove(file(store).group(), requireValid(members), name);
+        remove(store, members, name, step -> {});
     }
 
     private static Path logOf(Path directory, Path log) {

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /** What carries records between the members of a group. An implementation is found as a service. */
 public interface GroupTransport {
@@ -34,11 +35,20 @@ public interface GroupTransport {
     /** What another member has sent in the place of a store's files, and the store does not have yet; or null. */
     Path received(UUID id, Group group);
 
-    /** Makes a new member, in a new directory. */
-    void join(Path directory, Group group) throws IOException;
+    /**
+     * Makes a new member, in a new directory.
+     *
+     * @param step is told, before each thing that may be waited for, who is asked and what for
+     */
+    void join(Path directory, Group group, Consumer<String> step) throws IOException;
 
-    /** Removes a member. @throws dev.norn.sas.exception.SASException if the group cannot do it now, with the reason */
-    void remove(UUID id, Map<String, String> members, String name);
+    /**
+     * Removes a member.
+     *
+     * @param step as in {@link #join}
+     * @throws dev.norn.sas.exception.SASException if the group cannot do it now, with the reason
+     */
+    void remove(UUID id, Map<String, String> members, String name, Consumer<String> step);
 
     /**
      * What became of a transaction, as the members know, which are asked for so long.

@@ -16,6 +16,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.Parameters;
@@ -54,9 +56,14 @@ final class NewMember {
     /** Until a copy was made, sent and written. */
     private static final long CHANGE_MILLIS_MAX = TimeUnit.MINUTES.toMillis(30);
 
-    private NewMember() {}
+    private final Consumer<String> step;
 
-    static void join(Path directory, Group group) throws IOException {
+    /** @param step is told who is asked, and what for */
+    NewMember(Consumer<String> step) {
+        this.step = step;
+    }
+
+    void join(Path directory, Group group) throws IOException {
         Map<String, String> others = new TreeMap<>(group.members());
         String address = others.remove(group.self());
         UUID id = askForGroup(others);
@@ -73,6 +80,8 @@ final class NewMember {
                 .setProperties(RaftSettings.of(group, RaftMember.port(peer)))
                 .setParameters(new Parameters()).setOption(RaftStorage.StartupOption.FORMAT).build()) {
             server.start();
+            step.accept("asks the leader of " + others + " to send " + address + " a copy of the store, and to count "
+                    + group.self());
             change(its, SetConfigurationRequest.Arguments.newBuilder().setServersInNewConf(List.of(peer))
                     .setMode(SetConfigurationRequest.Mode.ADD).build());
         }
@@ -81,16 +90,18 @@ final class NewMember {
             throw new StorageReadFailure("the leader has added " + group.self() + ", but sent no copy of the store: "
                     + "remove the member, and try again", null);
         }
+        step.accept("has a copy of the store, and writes it to " + directory);
         StoreArchive.extract(copy, directory);
         new MemberFile(id, group.self(), group.members(), group.log()).write(directory);
         files.adopt();
     }
 
     /** Any member says which group it is in. */
-    private static UUID askForGroup(Map<String, String> members) {
+    private UUID askForGroup(Map<String, String> members) {
         Exception last = null;
         for (Map.Entry<String, String> one : members.entrySet()) {
             RaftPeer peer = RaftPeer.newBuilder().setId(one.getKey()).setAddress(one.getValue()).build();
+            step.accept("asks " + one + " which group it is in");
             try (RaftClient client = client(RaftGroup.valueOf(RaftGroupId.randomId(), peer))) {
                 List<RaftGroupId> groups = client.getGroupManagementApi(peer.getId()).list().getGroupIds();
                 if (groups.size() == 1) {
@@ -104,13 +115,14 @@ final class NewMember {
     }
 
     /** A name that was a member's once is another's for ever: Raft counts votes by names. */
-    private static void requireNew(RaftGroup group, String name) {
+    private void requireNew(RaftGroup group, String name) {
         if (ask(group).members().containsKey(name)) {
             throw new SASException("the group has a member " + name + " already");
         }
     }
 
-    private static GroupMachine.Answer ask(RaftGroup group) {
+    private GroupMachine.Answer ask(RaftGroup group) {
+        step.accept("asks for the leader of " + text(group) + ", and which members count");
         try (RaftClient client = client(group)) {
             RaftClientReply reply = client.io().sendReadOnly(Message.EMPTY);
             if (!reply.isSuccess()) {
@@ -122,7 +134,7 @@ final class NewMember {
         }
     }
 
-    static void remove(RaftGroup group, String name) {
+    void remove(RaftGroup group, String name) {
         Map<String, String> members = ask(group).members();
         RaftGroup now = RaftTransport.raftGroup(group.getGroupId().getUuid(), members);
         if (!members.containsKey(name)) {
@@ -133,6 +145,7 @@ final class NewMember {
         }
         List<RaftPeer> left = now.getPeers().stream().filter(peer -> !peer.getId().equals(RaftPeerId.valueOf(name)))
                 .sorted(Comparator.comparing(peer -> peer.getId().toString())).toList();
+        step.accept("asks the leader of " + members + " to go on without " + name + ", for which it needs a majority");
         change(now, SetConfigurationRequest.Arguments.newBuilder().setServersInCurrentConf(List.copyOf(now.getPeers()))
                 .setServersInNewConf(left).setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET).build());
     }
@@ -147,6 +160,11 @@ final class NewMember {
         } catch (IOException e) {
             throw new StorageWriteFailure("the group cannot change its members now: " + e.getMessage(), e);
         }
+    }
+
+    private static String text(RaftGroup group) {
+        return group.getPeers().stream().map(peer -> peer.getId() + "=" + peer.getAddress()).sorted()
+                .collect(Collectors.joining(",", "{", "}"));
     }
 
     private static RaftClient client(RaftGroup group) {

@@ -18,25 +18,14 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import org.apache.ratis.client.RaftClient;
-import org.apache.ratis.client.RaftClientConfigKeys;
-import org.apache.ratis.conf.RaftProperties;
+import java.util.function.Consumer;
 import org.apache.ratis.protocol.Message;
-import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
-import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.retry.RetryPolicies;
-import org.apache.ratis.util.TimeDuration;
 
 /** Groups by Raft: what {@link Store#open(java.nio.file.Path, Group)} finds as a service. */
 public final class RaftTransport implements GroupTransport {
-    /** A member that was just opened knows of no entry that is committed. */
-    private static final long NOTHING_COMMITTED = -1;
-
     @Override
     public Member connect(Store store, UUID id, Group group, Opening opening, MembersKeeper keeper)
             throws IOException {
@@ -60,13 +49,13 @@ public final class RaftTransport implements GroupTransport {
     }
 
     @Override
-    public void join(Path directory, Group group) throws IOException {
-        NewMember.join(directory, group);
+    public void join(Path directory, Group group, Consumer<String> step) throws IOException {
+        new NewMember(step).join(directory, group);
     }
 
     @Override
-    public void remove(UUID id, Map<String, String> members, String name) {
-        NewMember.remove(raftGroup(id, members), name);
+    public void remove(UUID id, Map<String, String> members, String name, Consumer<String> step) {
+        new NewMember(step).remove(raftGroup(id, members), name);
     }
 
     static RaftGroup raftGroup(UUID id, Map<String, String> members) {
@@ -76,25 +65,29 @@ public final class RaftTransport implements GroupTransport {
 
     @Override
     public List<MemberStatus> status(UUID id, Map<String, String> members, Duration wait) {
-        Map<String, CompletableFuture<GroupMachine.Answer>> asked = ask(raftGroup(id, members), wait);
+        long end = System.nanoTime() + wait.toNanos();
+        Map<String, Question<GroupMachine.Answer>> asked = ask(raftGroup(id, members), wait);
         Map<String, String> now = membersOfLeader(asked);
-        if (now != null && !now.equals(members)) {
-            // One was added or removed since these were written down.
-            return status(id, now, wait);
+        Map<String, String> all = now == null ? members : now;
+        if (!all.equals(members)) {
+            // Some were added, removed or moved since these were written down.
+            Map<String, String> others = new TreeMap<>(all);
+            others.entrySet().removeAll(members.entrySet());
+            asked.keySet().retainAll(all.keySet());
+            asked.putAll(ask(raftGroup(id, others), Duration.ofNanos(Math.max(0, end - System.nanoTime()))));
         }
-        long acknowledged = asked.values().stream().map(CompletableFuture::join)
+        long acknowledged = asked.values().stream().map(one -> one.answer().join())
                 .filter(answer -> answer != null && answer.role() == Role.LEADER)
                 .mapToLong(GroupMachine.Answer::number).max().orElse(-1);
         return asked.entrySet().stream()
-                .map(one -> status(one.getKey(), members.get(one.getKey()), one.getValue().join(), acknowledged))
-                .toList();
+                .map(one -> status(one.getKey(), all.get(one.getKey()), one.getValue(), acknowledged)).toList();
     }
 
     /** What became of it is the same for all who know. */
     @Override
     public Outcome outcome(UUID id, Map<String, String> members, long epoch, long number, Duration wait) {
-        List<Outcome> known = ask(raftGroup(id, members), GroupMachine.outcomeOf(epoch, number), wait,
-                answer -> Outcome.valueOf(GroupMachine.text(answer))).values().stream().map(CompletableFuture::join)
+        List<Outcome> known = Question.ask(raftGroup(id, members), GroupMachine.outcomeOf(epoch, number), wait,
+                answer -> Outcome.valueOf(GroupMachine.text(answer))).values().stream().map(one -> one.answer().join())
                 .filter(Objects::nonNull).toList();
         if (known.isEmpty()) {
             throw new StorageReadFailure("no member of the group " + members + " answers within " + wait.toMillis()
@@ -104,22 +97,8 @@ public final class RaftTransport implements GroupTransport {
                 .orElse(known.contains(Outcome.NOT_YET) ? Outcome.NOT_YET : Outcome.FORGOTTEN);
     }
 
-    private static Map<String, CompletableFuture<GroupMachine.Answer>> ask(RaftGroup group, Duration wait) {
-        return ask(group, Message.EMPTY, wait, GroupMachine.Answer::of);
-    }
-
-    /** Asks all members at once. An answer that does not come is null. */
-    private static <T> Map<String, CompletableFuture<T>> ask(RaftGroup group, Message question, Duration wait,
-            Function<Message, T> understand) {
-        Map<String, CompletableFuture<T>> asked = new TreeMap<>();
-        for (RaftPeer peer : group.getPeers()) {
-            CompletableFuture<T> answer = new CompletableFuture<>();
-            Thread.ofPlatform().daemon().name("sas-status").start(
-                    () -> ask(group, peer.getId().toString(), question, wait, understand, answer));
-            asked.put(peer.getId().toString(),
-                    answer.orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS).exceptionally(e -> null));
-        }
-        return asked;
+    private static Map<String, Question<GroupMachine.Answer>> ask(RaftGroup group, Duration wait) {
+        return Question.ask(group, Message.EMPTY, wait, GroupMachine.Answer::of);
     }
 
     /** Who counts, as the leader says; null if none answers. Those that are being removed count. */
@@ -127,30 +106,22 @@ public final class RaftTransport implements GroupTransport {
         return membersOfLeader(ask(group, wait));
     }
 
-    private static Map<String, String> membersOfLeader(Map<String, CompletableFuture<GroupMachine.Answer>> asked) {
-        return asked.values().stream().map(CompletableFuture::join)
-                .filter(answer -> answer != null && answer.role() == Role.LEADER).findFirst()
-                .map(GroupMachine.Answer::members).orElse(null);
+    /** Returns as soon as the leader has answered. */
+    private static Map<String, String> membersOfLeader(Map<String, Question<GroupMachine.Answer>> asked) {
+        CompletableFuture<Map<String, String>> members = new CompletableFuture<>();
+        CompletableFuture.allOf(asked.values().stream().map(one -> one.answer().thenAccept(answer -> {
+            if (answer != null && answer.role() == Role.LEADER) {
+                members.complete(answer.members());
+            }
+        })).toArray(CompletableFuture[]::new)).thenRun(() -> members.complete(null));
+        return members.join();
     }
 
-    private static MemberStatus status(String name, String address, GroupMachine.Answer answer, long acknowledged) {
-        return answer == null ? MemberStatus.unreachable(name, address)
+    private static MemberStatus status(String name, String address, Question<GroupMachine.Answer> asked,
+            long acknowledged) {
+        GroupMachine.Answer answer = asked.answer().join();
+        return answer == null ? MemberStatus.unreachable(name, address, asked.problem())
                 : new MemberStatus(name, address, answer.role(), answer.term(), answer.applied(), answer.number(),
-                        acknowledged < 0 ? -1 : Math.max(0, acknowledged - answer.number()));
-    }
-
-    private static <T> void ask(RaftGroup group, String name, Message question, Duration wait,
-            Function<Message, T> understand, CompletableFuture<T> answer) {
-        RaftProperties properties = new RaftProperties();
-        RaftClientConfigKeys.Rpc.setRequestTimeout(properties,
-                TimeDuration.valueOf(wait.toMillis(), TimeUnit.MILLISECONDS));
-        try (RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(group)
-                .setRetryPolicy(RetryPolicies.noRetry()).build()) {
-            RaftClientReply reply = client.io().sendStaleRead(question, NOTHING_COMMITTED,
-                    RaftPeerId.valueOf(name));
-            answer.complete(reply.isSuccess() ? understand.apply(reply.getMessage()) : null);
-        } catch (IOException | RuntimeException e) {
-            answer.complete(null);
-        }
+                        acknowledged < 0 ? -1 : Math.max(0, acknowledged - answer.number()), null);
     }
 }

@@ -1,5 +1,6 @@
 package dev.norn.sas.replica;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -26,11 +27,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +53,8 @@ class GroupCommandTest {
     private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(120);
     /** Asking costs connections to all members. */
     private static final long POLL_MILLIS = 100;
+    /** What each line of a server begins with. */
+    private static final String TIME = "2026-11-28T09:05:58Z ";
     /** One that is stopped does not answer. */
     private static final Duration ANSWER_WAIT = Duration.ofSeconds(2);
 
@@ -111,7 +119,11 @@ class GroupCommandTest {
         try (Store store = Store.create(store("a"), Store.Options.defaults().withLogBytes(1 << 20))) {
             store.setRoot("tallies", Factory.newInstanceIn(Tallies.class, store.container(Store.MAIN)));
         }
-        sas(0, "found", store("a"), store("b"), store("c"));
+        assertEquals(store("a") + " is the store of the first member of a new group\n"
+                + store("b") + " is the store of another one, for its machine\n"
+                + store("c") + " is the store of another one, for its machine\n"
+                + "next, on each machine: sas server DIRECTORY --self NAME --group NAME=HOST:PORT,..., with all "
+                + "members in --group\n", sas(0, "found", store("a"), store("b"), store("c")));
         for (String name : List.of("a", "b", "c")) {
             try (ServerSocket socket = new ServerSocket(0)) {
                 members.put(name, "127.0.0.1:" + socket.getLocalPort());
@@ -128,10 +140,12 @@ class GroupCommandTest {
         String line = "process " + server.pid() + " serves " + store(name) + " as the member " + name
                 + " of its group until it is interrupted\n";
         long end = System.nanoTime() + WAIT_NANOS;
-        while (Files.size(said(name)) < line.length() && server.isAlive() && System.nanoTime() < end) {
+        while (Files.size(said(name)) < TIME.length() + line.length() && server.isAlive() && System.nanoTime() < end) {
             Thread.sleep(10);
         }
-        assertTrue(Files.readString(said(name)).startsWith(line), Files.readString(said(name)));
+        String output = Files.readString(said(name));
+        assertTrue(output.startsWith(line, TIME.length()), output);
+        assertDoesNotThrow(() -> Instant.parse(output.substring(0, TIME.length() - 1)), output);
     }
 
     /** What the server of a member that was started last has said. */
@@ -162,6 +176,10 @@ class GroupCommandTest {
         awaitStatus(store("a"), 0, members.keySet().stream()
                 .map(name -> name + " +(leader|follower) +[1-9][0-9]* +[1-9][0-9]* +[0-9]+ +0  .*")
                 .toArray(String[]::new));
+    }
+
+    private int port(String name) {
+        return Integer.parseInt(members.get(name).replaceAll(".*:", ""));
     }
 
     private String otherThan(String... names) {
@@ -202,7 +220,7 @@ class GroupCommandTest {
         long end = System.nanoTime() + WAIT_NANOS;
         for (;;) {
             StringBuilder output = new StringBuilder();
-            if (run(output, "status", store, "--wait-seconds", 5) == status && List.of(expected).stream()
+            if (run(output, "status", store, "--wait", 5) == status && List.of(expected).stream()
                     .allMatch(line -> output.toString().lines().anyMatch(its -> its.matches(line)))) {
                 return output.toString();
             }
@@ -328,6 +346,8 @@ class GroupCommandTest {
         }
         assertEquals(outcome == Outcome.COMMITTED ? total + 1 : total, counted);
         assertEquals(Outcome.COMMITTED, Group.outcome(store(first), unknown.epoch(), unknown.number() - 1));
+        assertEquals("committed\n", sas(0, "outcome", store(first), unknown.epoch(), unknown.number() - 1));
+        assertEquals("not-yet\n", sas(1, "outcome", store(first), unknown.epoch() + 1000, 1));
     }
 
     /** As a program finds out that is no member itself. */
@@ -354,7 +374,9 @@ class GroupCommandTest {
         try (ServerSocket socket = new ServerSocket(0)) {
             members.put("d", "127.0.0.1:" + socket.getLocalPort());
         }
-        sas(0, "join", store("d"), "--self", "d", "--group", group());
+        String joined = sas(0, "join", store("d"), "--self", "d", "--group", group());
+        assertTrue(joined.endsWith("d has a copy of the store and counts. Open it now: sas server " + store("d")
+                + "\n"), joined);
         assertEquals("sas: " + store("d") + " has files of a store already: a new member needs a new directory\n",
                 sas(1, "join", store("d"), "--self", "d", "--group", group()));
         serve("d");
@@ -364,8 +386,10 @@ class GroupCommandTest {
         String gone = leads.equals("c") ? "b" : "c";
         Path file = store(gone).resolve("replica");
         String counted = Files.readString(file);
-        assertEquals("", sas(0, "remove", store(leads), gone));
+        String removed = sas(0, "remove", store(leads), gone);
+        assertTrue(removed.endsWith("the group goes on without " + gone + "\n"), removed);
         members.remove(gone);
+        assertStatusWaitsForMembersOnly(store(leads));
         assertTrue(awaitStatus(store("d"), 0, ". +leader .*").lines().noneMatch(line -> line.startsWith(gone)));
         String refused = "sas: the member " + gone + " of the store " + store(gone)
                 + " was removed from its group, and is not opened any more";
@@ -376,8 +400,8 @@ class GroupCommandTest {
         serve(gone);
         awaitRefusal(gone, refused);
         assertTrue(sas(1, "remove", store(leads), gone).endsWith(" has no member " + gone + "\n"));
-        assertEquals("sas: the group has a member d already\n", sas(1, "join", directory.resolve("new"), "--self", "d",
-                "--group", group()));
+        String twice = sas(1, "join", directory.resolve("new"), "--self", "d", "--group", group());
+        assertTrue(twice.endsWith("sas: the group has a member d already\n"), twice);
         assertTrue(Files.notExists(directory.resolve("new")));
 
         // The new one is as good as any: it and one of the others are a majority of three.
@@ -386,6 +410,19 @@ class GroupCommandTest {
         try (Store store = Store.open(store(second))) {
             assertEquals(total + 1, Transaction.<Long, RuntimeException>call(
                     () -> store.root("tallies", Tallies.class).count("bob")));
+        }
+    }
+
+    /** Asks one more, which the leader does not count, and which does not answer. */
+    private void assertStatusWaitsForMembersOnly(Path store) throws IOException {
+        Map<String, String> more = new TreeMap<>(members);
+        try (ServerSocket silent = new ServerSocket(0)) {
+            more.put("silent", "127.0.0.1:" + silent.getLocalPort());
+            long start = System.nanoTime();
+            var all = Group.status(store, more, Duration.ofSeconds(60));
+            assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(30), "it waited for the silent one");
+            assertEquals(members.keySet(), all.stream().map(dev.norn.sas.MemberStatus::name)
+                    .collect(Collectors.toCollection(TreeSet::new)));
         }
     }
 
@@ -450,10 +487,11 @@ class GroupCommandTest {
         assertEquals("sas: the store " + store("a") + " is no member of a group: `sas found` makes it the first one\n",
                 sas(1, "status", store("a")));
         found();
-        assertEquals("sas: the member " + store("a") + " was never opened: name its group with --group\n",
+        assertEquals("sas: the member with the store " + store("a") + " was never opened: name its group with "
+                + "--group\n",
                 sas(1, "status", store("a")));
-        assertEquals("sas: the member " + store("a") + " was never opened: name it with --self, and its group with "
-                + "--group\n", sas(1, "server", store("a")));
+        assertEquals("sas: the member with the store " + store("a") + " was never opened: name it with "
+                + "--self, and its group with --group\n", sas(1, "server", store("a")));
         assertEquals("sas: the group " + members + " has no member d\n",
                 sas(1, "server", store("a"), "--self", "d", "--group", group()));
         assertEquals("sas: the address of the member a is \"here\", not host:port\n",
@@ -468,7 +506,21 @@ class GroupCommandTest {
                 sasAlone("status", store("a"), "--group", group()));
 
         serve("a", "--self", "a", "--group", group());
-        awaitStatus(store("a"), 1, "a +candidate .*", "b +unreachable .*", "c +unreachable .*");
+        try (ServerSocket silent = new ServerSocket(port("c"))) {
+            awaitStatus(store("a"), 1, "a +candidate .*", "b +unreachable .* refuses connections",
+                    "c +unreachable .* takes connections, but does not answer within 5.0 s");
+        }
+        String without = sas(1, "remove", store("a"), "b", "--wait", 4);
+        assertTrue(without.startsWith("3 s: asks for the leader of " + members.toString().replace(" ", "")
+                + ", and which members count\n"), without);
+        assertTrue(without.contains("\nsas: it has not ended after 4 s, and now asks for the leader of "), without);
+        assertTrue(without.endsWith(" It is safe to try again: if the member was removed meanwhile, the command says "
+                + "that there is none of this name\n"), without);
+        assertFalse(Logger.getLogger("org.apache.ratis.thirdparty.io.netty.channel.ChannelInitializer")
+                .isLoggable(Level.WARNING), "stack traces of connections of a member that was closed");
+        StorageReadFailure unserved = assertThrows(StorageReadFailure.class, () -> Store.open(store("b")));
+        assertTrue(unserved.getMessage().contains("start `sas server " + store("b")
+                + "`, or open it by Store.open(path, group)"), unserved.getMessage());
         servers.get("a").destroyForcibly().waitFor();
         assertEquals("sas: the store " + store("a") + " is the member a of its group, not b\n",
                 sas(1, "server", store("a"), "--self", "b"));

@@ -26,8 +26,8 @@ import picocli.CommandLine;
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class,
                 SasCommand.Check.class, DestroysCommand.class, SasCommand.Recover.class, SasCommand.Backup.class,
                 ConvertCommand.class, ServerCommand.class, GroupCommands.Found.class, GroupCommands.Join.class,
-                GroupCommands.Remove.class, GroupCommands.Status.class, SasCommand.Transform.class,
-                CommandLine.HelpCommand.class})
+                GroupCommands.Remove.class, GroupCommands.Status.class, GroupCommands.OutcomeOf.class,
+                SasCommand.Transform.class, CommandLine.HelpCommand.class})
 public final class SasCommand {
     private SasCommand() {}
 

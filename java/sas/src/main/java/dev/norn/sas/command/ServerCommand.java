@@ -13,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
@@ -51,6 +53,11 @@ final class ServerCommand extends SasCommand.OnStore {
             description = "how long the part of the group's log becomes before it is cut off; up to twice as much is "
                     + "kept (default: ${DEFAULT-VALUE})")
     private long groupLogBytes;
+    @Option(names = "--election-millis", paramLabel = "MILLISECONDS", defaultValue = "" + Group.ELECTION_MILLIS,
+            description = "after how long without a word from the leader this member wants another one; longer where "
+                    + "processes wait as long for a processor or a disk; the same at all members (default: "
+                    + "${DEFAULT-VALUE})")
+    private int electionMillis;
     private final CountDownLatch interrupted = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -98,11 +105,11 @@ final class ServerCommand extends SasCommand.OnStore {
     private Group group() {
         Group last = Group.of(directory());
         if (self == null && last == null) {
-            throw new SASException("the member " + directory() + " was never opened: name it with --self, "
-                    + "and its group with --group");
+            throw new SASException("the member with the store " + directory() + " was never opened: name it with "
+                    + "--self, and its group with --group");
         }
         return new Group(self != null ? self : last.self(), members.of(directory()), groupLog)
-                .withLogBytes(groupLogBytes);
+                .withLogBytes(groupLogBytes).withElectionMillis(electionMillis);
     }
 
     /** A member that has led and does not any more is opened again, once no other program uses its store. */
@@ -120,13 +127,13 @@ final class ServerCommand extends SasCommand.OnStore {
 
     /** Returns when interrupted, or when the member is to be opened again. */
     private void serve(Store store, String name) throws InterruptedException {
-        print("process " + ProcessHandle.current().pid() + " serves " + store + " as the member " + name
+        say("process " + ProcessHandle.current().pid() + " serves " + store + " as the member " + name
                 + " of its group until it is interrupted");
         boolean wasLeader = false;
         while (!interrupted.await(intervalMillis, TimeUnit.MILLISECONDS)) {
             if (store.member().isLeader() && !wasLeader) {
                 wasLeader = true;
-                print(name + " leads, in term " + store.member().epoch());
+                say(name + " leads, in term " + store.member().epoch());
             }
             try {
                 tend(store);
@@ -137,7 +144,7 @@ final class ServerCommand extends SasCommand.OnStore {
                 }
             }
             if (!store.member().isUsable()) {
-                print(name + " takes no more changes, and is opened again");
+                say(name + " takes no more changes, and is opened again");
                 return;
             }
         }
@@ -152,11 +159,15 @@ final class ServerCommand extends SasCommand.OnStore {
             } catch (StorageReadFailure e) {
                 if (!told.equals(e.getMessage())) {
                     told = e.getMessage();
-                    print("waits: " + told);
+                    say("waits: " + told);
                 }
             }
         } while (!interrupted.await(REOPEN_MILLIS, TimeUnit.MILLISECONDS));
         return null;
+    }
+
+    private void say(String text) {
+        print(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + text);
     }
 
     private void endWhenInterrupted() {
@@ -180,12 +191,12 @@ final class ServerCommand extends SasCommand.OnStore {
     @Override
     int run(Store store) throws Exception {
         endWhenInterrupted();
-        print("process " + ProcessHandle.current().pid() + " serves " + store + " until it is interrupted");
+        say("process " + ProcessHandle.current().pid() + " serves " + store + " until it is interrupted");
         long before = store.attached().counts().checkpoints();
         while (!interrupted.await(intervalMillis, TimeUnit.MILLISECONDS)) {
             tend(store);
         }
-        print(store.attached().counts().checkpoints() - before
+        say(store.attached().counts().checkpoints() - before
                 + " times the containers' files were brought up to date meanwhile");
         return 0;
     }

@@ -53,7 +53,7 @@ public final class Directory {
         java.nio.file.Files.createDirectories(directory);
         if (java.nio.file.Files.exists(directory.resolve("store.properties"))) {
             StoreFiles.requireComplete(directory);
-            throw new SASException(directory + " is a store already");
+            throw new SASException(directory + " is a store already: Store.open opens it");
         }
         Path stray = StoreFiles.find(directory);
         if (stray != null) {
