@@ -114,9 +114,14 @@ final class Question<T> {
         }
     }
 
+    /** It begins or ends just now, say. */
     private void end(Exception reason) {
         if (!answer.isDone()) {
-            problem = "takes connections, but answers with " + reason.getMessage();
+            Throwable first = reason;
+            while (first.getCause() != null) {
+                first = first.getCause();
+            }
+            problem = "takes connections, but gives no answer: " + first.getMessage();
             answer.complete(null);
         }
     }

@@ -510,10 +510,12 @@ class GroupCommandTest {
             awaitStatus(store("a"), 1, "a +candidate .*", "b +unreachable .* refuses connections",
                     "c +unreachable .* takes connections, but does not answer within 5.0 s");
         }
-        String without = sas(1, "remove", store("a"), "b", "--wait", 4);
-        assertTrue(without.startsWith("3 s: asks for the leader of " + members.toString().replace(" ", "")
+        assertEquals("sas: --wait is 0, less than 1\n", sas(1, "status", store("a"), "--wait", 0));
+        String without = sas(1, "remove", store("a"), "b", "--wait", 8);
+        assertTrue(without.substring(1).startsWith(" s: asks for the leader of " + members.toString().replace(" ", "")
                 + ", and which members count\n"), without);
-        assertTrue(without.contains("\nsas: it has not ended after 4 s, and now asks for the leader of "), without);
+        assertTrue(without.contains("\nsas: it has not ended after 8 s, and now asks for the leader of "), without);
+        assertTrue(without.lines().count() <= 3, without);
         assertTrue(without.endsWith(" It is safe to try again: if the member was removed meanwhile, the command says "
                 + "that there is none of this name\n"), without);
         assertFalse(Logger.getLogger("org.apache.ratis.thirdparty.io.netty.channel.ChannelInitializer")

@@ -46,10 +46,9 @@ class GroupGuideTest {
                 .matcher(Files.readString(Path.of("../../docs/guide/replicas.md")));
         assertTrue(program.find(), "the guide has a program");
         Path source = Files.writeString(directory.resolve("Service.java"), program.group(1));
-        // The compiler does not know `/*`.
-        String sas = System.getProperty("sas.jar");
-        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-cp", sas, "-d",
-                directory.resolve("out").toString(), "-Xlint:all,-path", "-Werror", source.toString()));
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-cp",
+                System.getProperty("sas.jar"), "-d", directory.resolve("out").toString(), "-Xlint:all,-path",
+                "-Werror", source.toString()));
     }
 
     private void start(String name) throws IOException {

@@ -193,6 +193,7 @@ final class GroupCommands {
 
         @Override
         public Integer call() {
+            TimedWork.requireWait(waitSeconds);
             List<MemberStatus> all = Group.status(directory(), members.of(directory()),
                     java.time.Duration.ofSeconds(waitSeconds));
             print(String.format(ROW, "member", "role", "term", "applied", "number", "lag", "address"));

@@ -19,6 +19,13 @@ final class TimedWork {
         this.print = print;
     }
 
+    /** @throws SASException if the option is too short a time */
+    static void requireWait(long seconds) {
+        if (seconds < 1) {
+            throw new SASException("--wait is " + seconds + ", less than 1");
+        }
+    }
+
     /**
      * Runs the work, which names each of its steps.
      *
@@ -26,6 +33,7 @@ final class TimedWork {
      * @throws SASException with the step and the advice, if it has not
      */
     void run(long seconds, String advice, Consumer<Consumer<String>> work) throws InterruptedException {
+        requireWait(seconds);
         long start = System.nanoTime();
         long end = start + TimeUnit.SECONDS.toNanos(seconds);
         CompletableFuture<Void> done = new CompletableFuture<>();

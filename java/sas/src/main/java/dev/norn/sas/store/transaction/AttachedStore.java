@@ -161,9 +161,8 @@ public final class AttachedStore {
             throw new StorageReadFailure("the store " + directory + (isShared ? " is used by "
                     + attachments.describeOther() + ": end it, and open the member of the group then"
                     : isReplica ? " is no member of a group"
-                            : " is a member of a group, and nothing connects it with the group: start `sas server "
-                                    + directory + "`, or open it by Store.open(path, group); a backup of it can be "
-                                    + "opened alone"));
+                            : " is a member of a group, and nothing connects it: start `sas server " + directory
+                                    + "`, or open it by Store.open(path, group); a backup can be opened alone"));
         }
         if (isReplica) {
             rebuildReplica(membership.archive);
