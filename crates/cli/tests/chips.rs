@@ -302,7 +302,10 @@ fn a_dump_is_shown_as_the_image_is() {
     make_heap(&desk, "own.img", "test-24x1024 --engine tinystore");
     desk.succeed("image export own.img own.bin");
     let shown = desk.succeed("image show own.bin");
-    assert!(shown.contains("part  none of the catalogue has this geometry; it is taken for test-24x1024, 24 units"), "{shown}");
+    assert!(
+        shown.contains("part  none of the catalogue has this geometry; it is taken for test-24x1024, 24 units"),
+        "{shown}"
+    );
     assert!(desk.succeed("image show own.img").contains("part  test-24x1024, 24 units of 1024 bytes"));
     assert!(desk.succeed("image show blank.bin --part stm32l4").contains("it is a blank stm32l4:16: nothing has been"));
     desk.write("empty.bin", "");

@@ -114,7 +114,9 @@ fn of_undetected(source: &Source) -> String {
     let makes = "`norn heap`, `log`, `nbd` and `code create` make images";
     match holds {
         None => format!("no norn command opens it; {makes}"),
-        Some(holds) => format!("no norn command opens it as it is: {holds}; --part NAME says which part a dump is of, {makes}"),
+        Some(holds) => {
+            format!("no norn command opens it as it is: {holds}; --part NAME says which part a dump is of, {makes}")
+        }
     }
 }
 
@@ -158,14 +160,12 @@ impl Undetected {
 impl Display for Undetected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Undetected::Within(recognised, region) => write!(
-                f,
-                "a part of it holds {recognised}: --region {region} opens that, if its first unit is in use"
-            ),
-            Undetected::CutShort(recognised, whole) => write!(
-                f,
-                "it holds the start of {recognised}, {whole} bytes in all: read all of them from the chip"
-            ),
+            Undetected::Within(recognised, region) => {
+                write!(f, "a part of it holds {recognised}: --region {region} opens that, if its first unit is in use")
+            }
+            Undetected::CutShort(recognised, whole) => {
+                write!(f, "it holds the start of {recognised}, {whole} bytes in all: read all of them from the chip")
+            }
             Undetected::Blank => f.write_str("it is blank: every byte is erased"),
             Undetected::Unknown => f.write_str("it holds no format that norn knows"),
         }

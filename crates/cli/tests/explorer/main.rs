@@ -283,11 +283,17 @@ fn a_part_of_64_mb_is_scrolled_fluidly() {
     // 140 pixels are less than eight rows, which are asked for together.
     assert!(of("down", "answers").iter().all(|&answers| answers <= 2.0), "{scrolls}");
     assert!(of("down", "bytes").iter().all(|&bytes| bytes <= 2.0 * 8.0 * 600.0), "{scrolls}");
-    assert!(of("down", "bytes").iter().sum::<f64>() > 100.0 * 8.0, "rows that come into sight are asked for: {scrolls}");
+    assert!(
+        of("down", "bytes").iter().sum::<f64>() > 100.0 * 8.0,
+        "rows that come into sight are asked for: {scrolls}"
+    );
     assert!(of("up", "answers").iter().all(|&answers| answers == 0.0), "rows are asked for once: {scrolls}");
     let mut times = of("down", "ms");
     times.sort_by(f64::total_cmp);
-    println!("{in_sight} of {units} rows are in sight; drawing takes {:.1} ms, at most {:.1} ms", times[60], times[119]);
+    println!(
+        "{in_sight} of {units} rows are in sight; drawing takes {:.1} ms, at most {:.1} ms",
+        times[60], times[119]
+    );
 }
 
 #[test]
