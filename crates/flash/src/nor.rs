@@ -145,9 +145,9 @@ impl core::error::Error for PartError {}
 ///   was cut or failed counts as one, for every program unit of its range.
 /// - After a power loss, the caller does not infer that a region is erased because it reads 0xFF; it knows that an
 ///   erase was complete only from something programmed after the erase returned.
-/// - Into a unit whose erase was cut or failed, it programs nothing but zeros until the unit has been erased again. Such
-///   an erase gives no program unit a program back: where words are programmed once, zeros go only into those that were
-///   not programmed since the last erase that returned `Ok`.
+/// - Into a unit whose erase was cut or failed, it programs nothing but zeros until the unit has been erased again.
+///   Such an erase gives no program unit a program back: where words are programmed once, zeros go only into those that
+///   were not programmed since the last erase that returned `Ok`.
 ///
 /// # What the device promises
 /// - [`read`](Nor::read) returns what was programmed; erased bytes read 0xFF.

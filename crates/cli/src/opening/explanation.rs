@@ -72,11 +72,10 @@ pub fn explained(error: Error, source: &Source, opener: Opener) -> Error {
     if !error.is_refusal() {
         return error;
     }
-    let wants_image = matches!(error, Error::Image(ImageError::Foreign { .. }));
     let explanation = match ImageKind::of(&source.image) {
         Ok(Some(kind)) => of_image(source, opener, kind),
         Ok(None) | Err(_) => match contents_of(source) {
-            Ok(contents) => of_dump(source, opener, contents, wants_image),
+            Ok(contents) => of_dump(source, opener, &contents, &error),
             Err(_) => of_undetected(source),
         },
     };
@@ -93,8 +92,9 @@ fn of_image(source: &Source, opener: Opener, kind: ImageKind) -> String {
     }
 }
 
-/// What a dump holds. A command that changes images takes none.
-fn of_dump(source: &Source, opener: Opener, contents: Contents, wants_image: bool) -> String {
+/// What a dump holds. A command that changes images takes none, and fails with `error`.
+fn of_dump(source: &Source, opener: Opener, contents: &Contents, error: &Error) -> String {
+    let wants_image = matches!(error, Error::Image(ImageError::Foreign { .. }));
     match contents.only() {
         Some(recognised) if wants_image && opener.mounts(recognised.kind) => format!(
             "it is a chip's dump with {recognised}, which is read and not changed: `norn image import {source} NEW.img` \
