@@ -220,3 +220,22 @@ fn references_that_a_conversion_cannot_keep_are_listed() {
     assert!(made.contains("changed  #0.2 is #") && made.contains("changed  #2.4 is #"), "{made}");
     assert_eq!(line(&desk.succeed("heap check b.img"), "arrays"), "2");
 }
+
+/// The check ended with "the flash holds something impossible", and named no place.
+#[test]
+fn damage_that_error_detection_notices_is_a_violation_with_a_place() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    let data = r#"{"error_detection": true, "objects": {"a": {"array": "u16", "elements": [1, 2, 3, 4, 5]}}, "roots": {"a": "a"}}"#;
+    desk.write("a.json", data);
+    desk.succeed("heap import a.json b.img --part stm32l4:16");
+    let whole = std::fs::read(desk.path("b.img")).unwrap();
+    // The elements are there once.
+    let elements = [1, 0, 2, 0, 3, 0, 4, 0, 5, 0];
+    let at = whole.windows(elements.len()).position(|bytes| bytes == elements).unwrap();
+    let mut flipped = whole.clone();
+    flipped[at] ^= 4;
+    desk.write("c.img", flipped);
+    let checked = desk.run("heap check c.img");
+    assert!(checked.code == 1 && checked.errors.is_empty(), "{checked:?}");
+    assert!(checked.output.contains("violation: a sector that differs from its check at 0x"), "{checked:?}");
+}
