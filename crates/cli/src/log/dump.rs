@@ -59,7 +59,8 @@ fn units(device: &NorSim) -> Rows {
         ("Readings", Side::Right),
         ("From", Side::Left),
         ("To", Side::Left),
-    ]);
+    ])
+    .folded_beyond(2);
     for (raw, erases) in RawBlock::all(device).zip(device.erase_counts()) {
         let cells = row(device, &raw, erases);
         let mut value = row_value(&units, &cells);
