@@ -106,7 +106,7 @@ function tower(one, x, top, visit) {
   const y = top(0) + TOWER.high;
   const low = one.low === null ? "head" : one.low.length > 10 ? `…${one.low.slice(-9)}` : one.low;
   group.append(label(x + TOWER.wide / 2, y + 13, low, { "text-anchor": "middle" }),
-    label(x + TOWER.wide / 2, y + 27, one.low === null ? "" : `${one.keys} keys`,
+    label(x + TOWER.wide / 2, y + 27, one.low === null ? "" : one.keys === 1 ? "1 key" : `${one.keys} keys`,
       { "text-anchor": "middle", class: "pale" }));
   if (visit) group.append(label(x + TOWER.wide - 2, top(one.level) - 1, `${visit}.`, { "text-anchor": "end", class: "step" }));
   return group;
@@ -133,7 +133,7 @@ function showTurnstiles(first = 0, column = null) {
         "there, each live cell to the cell of its number."),
     legendOf([["list-head", "head of the list"], ["object", "object"], ["batch", "batch"], ["dead", "dead"],
       ["unknown", "not whole"], ["row", "free"]]),
-    ...pictures, table(["Turnstile", "Cells at", "Unit", "Is", "Erases", "Live", "Dead", "Free"], rows),
+    ...pictures, table(["Turnstile", "Cells at", "Unit", "Is", "Erases by identity", "Live", "Dead", "Free"], rows),
   );
   showTab("turnstiles");
 }

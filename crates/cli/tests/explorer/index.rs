@@ -67,6 +67,8 @@ fn the_power_of_an_index_is_cut_and_the_page_shows_what_the_command_prints() {
     let [first, last] =
         ["min", "max"].map(|end| number(&browser.text(&format!("byId('slider').{end}"))).as_u64().unwrap());
     assert!(last - first > 1000, "{first}..{last}");
+    // From where on there are readings: of a log without any, the command says so and fails.
+    let first = first + 200;
     let (mut repaired, mut moved) = (0, 0);
     for cut in 0..CUTS {
         let (operation, shape, seed) = (random.u64(first..last), cut % 11, random.u16(..));
@@ -96,7 +98,7 @@ fn compare_cells(browser: &mut Browser, desk: &norn_desk::Desk, unit: u16, what:
     let dump: Value =
         serde_json::from_str(&desk.succeed(&format!("log dump torn.img --raw --unit {unit} --json"))).unwrap();
     for cell in dump["cells"].as_array().unwrap().iter().filter(|cell| cell["state"]["is"] != "free") {
-        let address = cell["address"].as_str().unwrap();
+        let address = &cell["address"];
         let found = browser.value(&format!("ask('at', {{ address: {address} }})"));
         let (title, is) = (found["title"].as_str().unwrap(), cell["state"]["is"].as_str().unwrap());
         assert!(title.starts_with(&format!("cell {unit}.{}: {is}", cell["cell"])), "{what}: {title}, {cell}");
