@@ -6,7 +6,7 @@ use crate::chip::Chip;
 use crate::code::Code;
 use crate::content::Content;
 use crate::disk::Disk;
-use crate::index::{FixedWidths, Index, VaryingWidths};
+use crate::index::list::{FixedWidths, Index, VaryingWidths};
 use crate::log_heap::LogHeap;
 use crate::objects::words;
 use crate::plain::{Blocks, Plain};

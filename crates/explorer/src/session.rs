@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::chip::Chip;
 use crate::code::Code;
 use crate::disk::Disk;
-use crate::index;
+use crate::index::list;
 use crate::log_heap::LogHeap;
 use crate::open::{of_nor, open};
 use crate::shown::{self, Recording, Shown};
@@ -46,7 +46,7 @@ impl Session {
         let (name, is_index) = part.strip_prefix("index on ").map_or((part, false), |name| (name, true));
         let spec = catalogue::by_name(name).ok_or_else(|| format!("no part is called {part}"))?;
         if is_index {
-            return Ok(Session { shown: of_nor(index::example(NorSim::new(spec))?)?, play: None });
+            return Ok(Session { shown: of_nor(list::example(NorSim::new(spec))?)?, play: None });
         }
         let heap = LogHeap::format(NorSim::new(spec))?;
         Ok(Session { shown: Box::new(Chip::<LogHeap>::of(heap.heap.into_device().sim)), play: None })

@@ -11,7 +11,7 @@ use norn_ordered_index::fat_list::inspection::{Linked, RawBlock, Role, SlotState
 use serde_json::{Value, json};
 
 use super::anatomy::{cell_letter, counts, role, successor};
-use super::{Index, ListWidths};
+use super::list::{Index, ListWidths};
 use crate::anatomy::hexadecimal;
 use crate::content::{Cells, Content};
 use crate::objects::words;

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::{Index, ListWidths};
+use super::list::{Index, ListWidths};
 use crate::anatomy::hexadecimal;
 use crate::objects::words;
 

@@ -1,7 +1,8 @@
 //! What tools on a host show of a list: blocks decoded from their bytes without the list, for images that cannot be
 //! mounted or are not to be changed; and the levels of a mounted list, as its pointers link them.
 //!
-//! Blocks are not trusted: one of any contents is read to an end. The terms are those of `docs/format/ordered-index.md`.
+//! Blocks are not trusted: one of any contents is read to an end. The terms are those of
+//! `docs/format/ordered-index.md`.
 
 use core::ops::ControlFlow;
 
