@@ -121,7 +121,7 @@ function showTurnstiles(first = 0, column = null) {
     return [element("h3", {}, `Turnstile ${number}`), element("div", { class: "wide" }, grid(blocks, column))];
   });
   const rows = found.blocks.map((block) => row(String(block.turnstile), addressButton(block.at), String(block.unit),
-    block.role, String(block.erases), String(block.live), String(block.dead), String(block.free)));
+    block.role, String(block.erases ?? ""), String(block.live), String(block.dead), String(block.free)));
   const to = (number, id, text) => element("button", { type: "button", id, onclick: () => showTurnstiles(number) }, text);
   byId("turnstiles").replaceChildren(
     element("p", { class: "buttons" }, first > 0 ? to(0, "turnstiles-first", "All from the first") : "",

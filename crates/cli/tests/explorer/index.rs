@@ -18,10 +18,14 @@ fn page_blocks(browser: &mut Browser) -> Vec<Vec<String>> {
 
 /// The same as the command prints them; what it leaves out of a spare block is counted there.
 fn command_blocks(dump: &Value, spare_cells: &str) -> Vec<Vec<String>> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
     let block = |unit: &Value| {
         let counts = ["live", "dead", "free"].map(|key| match unit[key].is_null() {
-            true => if key == "free" { spare_cells } else { "0" }.to_owned(),
+            true => if key == "free" && unit["role"]["is"] == "spare" { spare_cells } else { "0" }.to_owned(),
             false => text(&unit[key]),
         });
         let role = match (unit["role"]["is"].as_str().unwrap(), &unit["role"]["moved_to"]) {
@@ -61,6 +65,9 @@ fn the_power_of_an_index_is_cut_and_the_page_shows_what_the_command_prints() {
     desk.succeed("--quiet explore log.img");
     let mut browser = Browser::start();
     browser.open_file(&desk.path("log.html"));
+    assert!(browser.text("byId('facts').textContent").contains("an ordered index"));
+    // A list of small objects, of which blocks are moved early; the command takes it for a log, too.
+    browser.value("openExample('index on test-12x1024')");
     let mut random = fastrand::Rng::with_seed(2011);
     browser.value("byId('seed').value = 3");
     browser.click("record");
@@ -81,7 +88,7 @@ fn the_power_of_an_index_is_cut_and_the_page_shows_what_the_command_prints() {
         let cells = browser.text("String(ask('turnstiles').blocks[0].cells.length)");
         assert_eq!(blocks, command_blocks(&dump, &cells), "{what}");
         moved += usize::from(blocks.iter().any(|block| block[2] != "0"));
-        compare_cells(&mut browser, &desk, random.u16(..16), &what);
+        compare_cells(&mut browser, &desk, random.u16(..12), &what);
         let readings = desk.succeed("log range torn.img");
         assert_eq!(page_readings(&mut browser), readings.lines().skip(1).collect::<Vec<_>>(), "{what}");
         browser.click("mount");
@@ -90,7 +97,7 @@ fn the_power_of_an_index_is_cut_and_the_page_shows_what_the_command_prints() {
         desk.succeed("--quiet log check mounted.img");
         assert_eq!(desk.succeed("log range mounted.img"), readings, "{what}");
     }
-    assert!(repaired > CUTS / 4 && moved > CUTS / 4, "{repaired} mounts repaired something, {moved} after moves");
+    assert!(repaired > CUTS / 4 && moved > 0, "{repaired} mounts repaired something, {moved} after moves");
 }
 
 /// Compares each cell of a unit: what it is, and its pointers.

@@ -10,8 +10,9 @@ use norn_ordered_index::fat_list::format::{CELLS_OFFSET, Column};
 use norn_ordered_index::fat_list::inspection::{Linked, RawBlock, Role, SlotState};
 use serde_json::{Value, json};
 
-use super::anatomy::{cell_letter, counts, role, successor};
+use super::anatomy::{cell_letter, counts, successor};
 use super::list::{Index, ListWidths};
+use super::texts::role_text;
 use crate::anatomy::hexadecimal;
 use crate::content::{Cells, Content};
 use crate::objects::words;
@@ -213,10 +214,16 @@ pub fn turnstiles(whole: &NorSim, question: &Value) -> Result<Value, String> {
     let first = question["first"].as_u64().unwrap_or_default();
     let mut blocks: Vec<Value> = Vec::new();
     let (mut next, mut count) = (None, 0);
+    // A block whose erase was cut has no identity: those of its turnstile say where it belongs.
+    let mut turnstile_of = BTreeMap::new();
     for unit in (0..part.unit_count).map(EraseUnit) {
         let head = whole.peek(part.start_of(unit), CELLS_OFFSET as usize);
-        let Some((turnstile, _)) = RawBlock::new(&part, unit, &head).turnstile() else { continue };
-        count = count.max(u64::from(turnstile) + 1);
+        if let Some((turnstile, units)) = RawBlock::new(&part, unit, &head).turnstile() {
+            turnstile_of.extend(units.map(|unit| (unit.0, turnstile)));
+            count = count.max(u64::from(turnstile) + 1);
+        }
+    }
+    for (unit, turnstile) in turnstile_of {
         if u64::from(turnstile) < first || next.is_some() {
             continue;
         }
@@ -225,7 +232,7 @@ pub fn turnstiles(whole: &NorSim, question: &Value) -> Result<Value, String> {
             next = Some(turnstile);
             continue;
         }
-        blocks.push(block_value(whole, &part, unit, turnstile));
+        blocks.push(block_value(whole, &part, EraseUnit(unit), turnstile));
     }
     match blocks.is_empty() && first > 0 {
         true => Err(format!("there are {count} turnstiles")),
@@ -236,13 +243,13 @@ pub fn turnstiles(whole: &NorSim, question: &Value) -> Result<Value, String> {
 fn block_value(whole: &NorSim, part: &NorPart, unit: EraseUnit, turnstile: u8) -> Value {
     let bytes = whole.peek(part.start_of(unit), part.unit_size_bytes as usize);
     let block = RawBlock::new(part, unit, &bytes);
-    let role = role(Cells { whole, unit, bytes: &bytes }).unwrap_or_default();
-    let is_in_use = matches!(block.role(), Role::InUse(_)) && successor(whole, &block).is_none();
+    let successor = successor(whole, &block);
+    let is_in_use = matches!(block.role(), Role::InUse(_)) && successor.is_none();
     let letters: String = block.cells().map(|cell| cell_letter(cell.state())).collect();
     let cell_bytes = block.cells().next().map_or(0, |cell| cell.size_bytes());
     let [live, dead, free] = counts(&block);
     json!({
-        "turnstile": turnstile, "unit": unit.0, "role": role.split_once(": ").map_or(&*role, |(_, role)| role),
+        "turnstile": turnstile, "unit": unit.0, "role": role_text(block.role(), successor),
         "counts": is_in_use, "erases": block.identity().map(|identity| identity.erase_count), "cells": letters,
         "at": block.start().0 + CELLS_OFFSET, "cell_bytes": cell_bytes, "live": live, "dead": dead, "free": free,
     })
