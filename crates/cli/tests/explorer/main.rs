@@ -4,6 +4,7 @@
 //! With `NORN_SCREENSHOTS=DIRECTORY` the tests leave pictures of the page there.
 
 mod browser;
+mod index;
 mod nand;
 
 use std::io::{BufRead, BufReader, Read, Write};
