@@ -1,5 +1,6 @@
 //! What the commands fail with. Each message names the file that is concerned.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -169,8 +170,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// What to do where a part does not suit a store.
-    pub fn advice(&self) -> Option<&'static str> {
+    /// What to do where a part does not suit a store, or a file is in use.
+    pub fn advice(&self) -> Option<Cow<'static, str>> {
+        if let Some(ImageError::Locked { path }) = self.image_error() {
+            return Some(Cow::Owned(format!(
+                "`lsof {}` shows which; stop it, or wait until it has ended. Commands that only look share a file with \
+                 each other, not with one that changes it",
+                path.display()
+            )));
+        }
+        self.advice_on_part().map(Cow::Borrowed)
+    }
+
+    fn advice_on_part(&self) -> Option<&'static str> {
         match self {
             Error::Heap(HeapImageError::Heap { failure, .. })
             | Error::Conversion(ConversionError::Image(HeapImageError::Heap { failure, .. })) => match failure {
@@ -185,6 +197,20 @@ impl Error {
             Error::Log(LogError::Image { failure: LogFailure::Format(MountError::Unsuitable(_)), .. }) => Some(
                 "a log needs a part of unlimited reprogramming: `norn parts` lists them, and --part NAME takes one",
             ),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with an image file, whichever command opened it.
+    fn image_error(&self) -> Option<&ImageError> {
+        match self {
+            Error::Image(error)
+            | Error::Heap(HeapImageError::Image(error))
+            | Error::Conversion(ConversionError::Image(HeapImageError::Image(error))) => Some(error),
+            Error::Card { failure, .. } => match &**failure {
+                CardFailure::Image(error) => Some(error),
+                _ => None,
+            },
             _ => None,
         }
     }

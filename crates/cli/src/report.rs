@@ -9,7 +9,7 @@ use norn_flash::Violation;
 use norn_flash_sim::{Counters, WearSummary};
 use serde_json::{Map, Value, json};
 
-use crate::table::{Rows, Side, text};
+use crate::table::{Rows, Side};
 
 /// Tables and values, in the order in which people see them.
 #[derive(Debug, Default)]
@@ -161,7 +161,7 @@ impl Display for Report {
         for item in &self.items {
             match item {
                 Item::Table { table, none, .. } if table.is_empty() => writeln!(f, "{none}")?,
-                Item::Table { table, .. } => f.write_str(&text(table))?,
+                Item::Table { table, .. } => f.write_str(&table.text())?,
                 Item::Value { title, text, .. } => writeln!(f, "{title:<columns$}{text}")?,
                 Item::List { title, values, .. } => {
                     values.iter().try_for_each(|(text, _)| writeln!(f, "{title} {text}"))?

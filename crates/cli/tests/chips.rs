@@ -296,6 +296,17 @@ fn a_dump_is_shown_as_the_image_is() {
     let shown = desk.succeed("image show blank.bin");
     assert!(shown.contains("part  not detected: --part NAME") && shown.contains("it is blank"), "{shown}");
     assert!(desk.succeed("image show text.bin").contains("it holds no format that norn knows"));
+    desk.write("short.bin", &std::fs::read(desk.path("old.bin")).unwrap()[..200_000]);
+    let shown = desk.succeed("image show short.bin");
+    assert!(shown.contains("it holds the start of an overlay for limited parts on 256 units of 2048 bytes"), "{shown}");
+    make_heap(&desk, "own.img", "test-24x1024 --engine tinystore");
+    desk.succeed("image export own.img own.bin");
+    let shown = desk.succeed("image show own.bin");
+    assert!(
+        shown.contains("part  none of the catalogue has this geometry; it is taken for test-24x1024, 24 units"),
+        "{shown}"
+    );
+    assert!(desk.succeed("image show own.img").contains("part  test-24x1024, 24 units of 1024 bytes"));
     assert!(desk.succeed("image show blank.bin --part stm32l4").contains("it is a blank stm32l4:16: nothing has been"));
     desk.write("empty.bin", "");
     desk.fail("image show empty.bin", &["empty.bin"]);

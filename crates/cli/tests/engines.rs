@@ -120,7 +120,12 @@ fn dumps_list_units_sectors_and_records() {
     make_purses(&desk, "a.img", None, None);
     let dumped = desk.succeed("heap dump a.img");
     let role = |role: &str| rows(&dumped).into_iter().filter(|row| row[2] == role).collect::<Vec<_>>();
-    assert!(!role("log").is_empty() && !role("map").is_empty() && rows(&dumped).len() == 56, "{dumped}");
+    assert!(!role("log").is_empty() && !role("map").is_empty(), "{dumped}");
+    let folded: Vec<Vec<&str>> = rows(&dumped).into_iter().filter(|row| row.get(1) == Some(&"to")).collect();
+    assert!(folded.iter().any(|row| row[2] == "55" && row[4] == "erased"), "empty units are one row: {dumped}");
+    let json: serde_json::Value = serde_json::from_str(&desk.succeed("heap dump a.img --json")).unwrap();
+    let units = json["units"].as_array().unwrap();
+    assert!(units.len() == 56 && units[55]["role"] == "no head", "programs see every unit: {json}");
     assert!(dumped.contains("Log in unit") && dumped.contains("Root: 0x") && dumped.contains(" End"), "{dumped}");
 
     // What is live adds up, from sectors to units to the heap.
@@ -214,4 +219,23 @@ fn references_that_a_conversion_cannot_keep_are_listed() {
     let made = desk.succeed("heap convert a.img b.img --new-references");
     assert!(made.contains("changed  #0.2 is #") && made.contains("changed  #2.4 is #"), "{made}");
     assert_eq!(line(&desk.succeed("heap check b.img"), "arrays"), "2");
+}
+
+/// The check ended with "the flash holds something impossible", and named no place.
+#[test]
+fn damage_that_error_detection_notices_is_a_violation_with_a_place() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    let data = r#"{"error_detection": true, "objects": {"a": {"array": "u16", "elements": [1, 2, 3, 4, 5]}}, "roots": {"a": "a"}}"#;
+    desk.write("a.json", data);
+    desk.succeed("heap import a.json b.img --part stm32l4:16");
+    let whole = std::fs::read(desk.path("b.img")).unwrap();
+    // The elements are there once.
+    let elements = [1, 0, 2, 0, 3, 0, 4, 0, 5, 0];
+    let at = whole.windows(elements.len()).position(|bytes| bytes == elements).unwrap();
+    let mut flipped = whole.clone();
+    flipped[at] ^= 4;
+    desk.write("c.img", flipped);
+    let checked = desk.run("heap check c.img");
+    assert!(checked.code == 1 && checked.errors.is_empty(), "{checked:?}");
+    assert!(checked.output.contains("violation: a sector that differs from its check at 0x"), "{checked:?}");
 }

@@ -277,6 +277,10 @@ fn mistakes_are_named() {
     desk.fail("nbd create disk.img", &["disk.img", "never overwritten"]);
     desk.fail("nbd serve disk.img --listen 0.0.0.0:10809", &["0.0.0.0", "loopback"]);
     desk.fail("nbd serve disk.img --listen nowhere", &["nowhere", "unix:PATH"]);
+    desk.write("plain", "of somebody");
+    let no_socket = "plain: what is there is no socket, and stays as it is; name another path";
+    desk.fail("nbd serve disk.img --listen unix:plain", &["disk.img", no_socket]);
+    assert_eq!(std::fs::read(desk.path("plain")).unwrap(), b"of somebody");
     desk.fail("nbd serve disk.img --listen unix:no/such/dir", &["disk.img", "no/such/dir"]);
     desk.fail("nbd serve missing.img", &["missing.img"]);
     desk.write("other.img", [7; 9000]);
@@ -285,7 +289,10 @@ fn mistakes_are_named() {
     let server = Served::start(&desk, "disk.img");
     desk.fail("nbd serve disk.img --listen unix:second.sock", &["disk.img"]);
     desk.succeed("nbd create second.img");
-    desk.fail("nbd serve second.img --listen unix:norn.sock", &["second.img", "norn.sock"]);
+    desk.fail(
+        "nbd serve second.img --listen unix:norn.sock",
+        &["second.img", "norn.sock: another program listens there; name another path"],
+    );
     server.stop();
     let tcp = Served::listening(&desk, "disk.img", "localhost:0");
     assert!(tcp.greeting.contains("nbd://127.0.0.1:"), "{}", tcp.greeting);

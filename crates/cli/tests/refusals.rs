@@ -64,7 +64,8 @@ struct Case {
     named: Option<&'static str>,
 }
 
-const NOTHING_MAKES: &str = "no norn command opens it; `norn heap`, `log`, `nbd` and `code create` make images";
+const NOTHING_MAKES: &str = "it holds no format that norn knows; --part NAME says which part a dump is of, `norn heap`, \
+                             `log`, `nbd` and `code create` make images";
 const AS_IT_IS: &str = "no norn command opens it as it is";
 
 fn cases() -> Vec<Case> {
@@ -196,6 +197,22 @@ fn cases() -> Vec<Case> {
         ),
         refused("photo.img", |desk, image| desk.write(image, b"\xFF\xD8\xFF\xE0\0\x10JFIF\0\x01"), NOTHING_MAKES),
         refused("letter.img", |desk, image| desk.write(image, "Dear friend".repeat(1000)), NOTHING_MAKES),
+        refused(
+            "blank.bin",
+            |desk, image| desk.write(image, [0xFF; 0x8000]),
+            "as a chip's dump of 32768 bytes, it is blank: every byte is erased; --part NAME says which part",
+        ),
+        refused(
+            "start.bin",
+            |desk, image| {
+                desk.succeed("heap create whole.img --part stm32l4:32");
+                desk.succeed("image export whole.img whole.bin");
+                let whole = std::fs::read(desk.path("whole.bin")).unwrap();
+                desk.write(image, &whole[..whole.len() - 5000]);
+            },
+            "as a chip's dump of 60536 bytes, it holds the start of a log-structured heap on 32 units of 2048 bytes, \
+             65536 bytes in all: read all of them from the chip",
+        ),
         refused("short.img", |desk, image| truncate(desk, image, "heap create", 100), AS_IT_IS),
         refused("short-nand.img", |desk, image| truncate(desk, image, "nbd create", 100), AS_IT_IS),
         refused("stub.img", |desk, image| truncate(desk, image, "heap create", 450_000), AS_IT_IS),
@@ -375,5 +392,12 @@ fn a_file_that_is_missing_or_in_use_is_not_explained() {
         assert_eq!(missing.errors, "norn: none.img: No such file or directory (os error 2)\n", "{command}");
     }
     let used = desk.run("heap check used.img");
-    assert_eq!(used.errors, "norn: used.img: in use by another process\n");
+    let said = "norn: used.img: in use by another process; `lsof used.img` shows which; stop it, or wait until it has \
+                ended. Commands that only look share a file with each other, not with one that changes it\n";
+    assert_eq!(used.errors, said);
+    let converted = desk.run("heap convert used.img new.img");
+    assert_eq!(converted.errors, said, "whoever opened it");
+    std::fs::create_dir(desk.path("used.card")).unwrap();
+    std::fs::hard_link(desk.path("used.img"), desk.path("used.card/nor.img")).unwrap();
+    desk.fail("card show used.card", &["used.card/nor.img: in use by another process; `lsof used.card/nor.img` shows"]);
 }

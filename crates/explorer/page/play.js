@@ -20,7 +20,8 @@ function showSections(...names) {
 function record() {
   if (!byId("seed").checkValidity()) throw new Error(`Seed: ${byId("seed").validationMessage}`);
   const ofBlocks = chip.overview.units_are === "blocks";
-  const recorded = ask("record", { seed: Number(byId("seed").value), calls: ofBlocks ? 600 : 120 });
+  const ofIndex = chip.overview.panels.includes("levels");
+  const recorded = ask("record", { seed: Number(byId("seed").value), calls: ofBlocks ? 600 : ofIndex ? 400 : 120 });
   const slider = byId("slider");
   [slider.min, slider.max, slider.value] = [recorded.first, recorded.last, recorded.first];
   offerCuts();
@@ -57,7 +58,7 @@ function moveTo(operation) {
   showSections("player");
   refresh();
   const shown = tabs.find((tab) => !byId(tab).hidden);
-  if (shown === "tokens" || shown === "cache") PANELS[shown][1]();
+  if (["tokens", "cache", "levels", "turnstiles", "keys"].includes(shown)) PANELS[shown][1]();
 }
 
 function cutPower() {

@@ -103,7 +103,7 @@ function drawRow(context, unit, y, width) {
   context.fillStyle = colours.front;
   context.fillText(`${unit}`, 6, y + ROW / 2);
   context.fillStyle = colours.pale;
-  context.fillText(role ?? "", 40, y + ROW / 2);
+  context.fillText((role ?? "").replace(/^turnstile (\d+): ([^,]*).*/, "t$1 $2"), 34, y + ROW / 2, LEFT - 38);
   context.fillStyle = colours.row;
   context.fillRect(LEFT, y + 2, room, ROW - 4);
   for (let from = 0; from < strip.length;) {

@@ -159,8 +159,10 @@ impl<C: Content> Shown for Chip<C> {
     }
 
     fn ask(&mut self, question: &Value) -> Result<Value, String> {
-        // A look may fail and leave marks in memory: it has a copy.
-        self.content()?.clone().ask(question)
+        C::look(&self.cells, question).unwrap_or_else(|| {
+            // A look may fail and leave marks in memory: it has a copy.
+            self.content()?.clone().ask(question)
+        })
     }
 
     fn mounted(&self) -> Option<Box<dyn Shown>> {

@@ -30,10 +30,36 @@ impl<'c> Cells<'c> {
     }
 }
 
-/// A format on NOR: a value is what a mount leaves in memory.
+/// What a mount leaves in memory, as a panel asks it and as a program of a workload works with it.
 ///
 /// A clone costs little, since a recording keeps one for each call.
-pub trait Content: Clone + 'static {
+pub trait Played: Clone + 'static {
+    /// A call of a workload. Made again on the same state, it does the same.
+    type Call: Clone + 'static;
+
+    /// The answer to a question of a panel.
+    ///
+    /// # Errors
+    /// In words.
+    fn ask(&mut self, question: &Value) -> Result<Value, String>;
+
+    /// The next call of a workload.
+    fn draw(&self, random: &mut fastrand::Rng) -> Self::Call;
+
+    /// The call that ends a workload, if one is needed.
+    fn last_call(&self) -> Option<Self::Call> {
+        None
+    }
+
+    /// Makes a call. Returns it in words.
+    ///
+    /// # Errors
+    /// In words.
+    fn make(&mut self, call: &Self::Call) -> Result<String, String>;
+}
+
+/// A format on NOR: a value is what a mount leaves in memory.
+pub trait Content: Played {
     /// What is on the part: `a log-structured heap`.
     const NAME: &'static str;
     /// Names of the documents of the format: files of `docs/format` without their ending.
@@ -44,8 +70,6 @@ pub trait Content: Clone + 'static {
     const KINDS: &'static [Kind];
     /// Bytes at the start of a unit that [`role`](Content::role) looks at.
     const HEAD_BYTES: u32;
-    /// A call of a workload. Made again on the same state, it does the same.
-    type Call: Clone + 'static;
 
     /// Whether a part holds it.
     ///
@@ -85,23 +109,9 @@ pub trait Content: Clone + 'static {
         Self::at(cells, address).title
     }
 
-    /// The answer to a question of a panel.
-    ///
-    /// # Errors
-    /// In words.
-    fn ask(&mut self, question: &Value) -> Result<Value, String>;
-
-    /// The next call of a workload.
-    fn draw(&self, random: &mut fastrand::Rng) -> Self::Call;
-
-    /// The call that ends a workload, if one is needed.
-    fn last_call(&self) -> Option<Self::Call> {
+    /// The answer to a question of a panel that the cells alone answer, mounted or not.
+    fn look(whole: &NorSim, question: &Value) -> Option<Result<Value, String>> {
+        let _ = (whole, question);
         None
     }
-
-    /// Makes a call. Returns it in words.
-    ///
-    /// # Errors
-    /// In words.
-    fn make(&mut self, call: &Self::Call) -> Result<String, String>;
 }

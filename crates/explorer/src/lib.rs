@@ -21,6 +21,7 @@ pub mod content;
 pub mod disk;
 #[cfg(target_family = "wasm")]
 mod exports;
+pub mod index;
 pub mod log_heap;
 pub mod objects;
 pub mod open;

@@ -6,14 +6,51 @@ use norn_heap::{Kind, Layout, ObjectHeap, Ref};
 use serde_json::{Value, json};
 
 use crate::anatomy::hexadecimal;
+use crate::content::Played;
 
 /// Most objects in one answer, and most fields of one.
 const LISTED_MAX: usize = 200;
 /// Names of the workload's roots.
 const ROOTS: [&str; 3] = ["ann", "bob", "eve"];
 
+/// A mounted heap, and what the program on it knows.
+#[derive(Clone)]
+pub struct OnHeap<H> {
+    /// The heap.
+    pub heap: Box<H>,
+    /// What the program knows.
+    pub program: Program,
+}
+
+impl<H> OnHeap<H> {
+    /// A heap of whose objects the program knows none.
+    pub fn new(heap: H) -> OnHeap<H> {
+        OnHeap { heap: Box::new(heap), program: Program::default() }
+    }
+}
+
+impl<H: Objects + 'static> Played for OnHeap<H> {
+    type Call = Call;
+
+    fn ask(&mut self, question: &Value) -> Result<Value, String> {
+        ask(&mut *self.heap, question)
+    }
+
+    fn draw(&self, random: &mut fastrand::Rng) -> Call {
+        self.program.draw(&*self.heap, random)
+    }
+
+    fn last_call(&self) -> Option<Call> {
+        self.heap.in_transaction().then_some(Call::Commit)
+    }
+
+    fn make(&mut self, call: &Call) -> Result<String, String> {
+        self.program.make(&mut *self.heap, call)
+    }
+}
+
 /// A heap whose values can be looked at where they are.
-pub trait Objects: ObjectHeap<DeviceError = SimError> {
+pub trait Objects: ObjectHeap<DeviceError = SimError> + Clone {
     /// What an object or array is kept in: the title of a column.
     const PIECES: &'static str;
 
@@ -49,10 +86,7 @@ pub fn words(error: impl std::fmt::Display) -> String {
 }
 
 /// The answer to a question of the panel.
-///
-/// # Errors
-/// In words.
-pub fn ask(heap: &mut impl Objects, question: &Value) -> Result<Value, String> {
+fn ask(heap: &mut impl Objects, question: &Value) -> Result<Value, String> {
     let reference = |key: &str| question[key].as_u64().and_then(|bits| Ref::from_bits(bits as u32));
     match question["ask"].as_str().unwrap_or_default() {
         "objects" => listed(heap, reference("after")),

@@ -6,6 +6,7 @@ use crate::chip::Chip;
 use crate::code::Code;
 use crate::content::Content;
 use crate::disk::Disk;
+use crate::index::list::{FixedWidths, Index, VaryingWidths};
 use crate::log_heap::LogHeap;
 use crate::objects::words;
 use crate::plain::{Blocks, Plain};
@@ -48,6 +49,8 @@ pub fn of_nor(part: NorSim) -> Result<Box<dyn Shown>, String> {
     match () {
         () if is_on::<LogHeap>(&part)? => Ok(Box::new(Chip::<LogHeap>::of(part))),
         () if is_on::<TinyStore>(&part)? => Ok(Box::new(Chip::<TinyStore>::of(part))),
+        () if is_on::<Index<FixedWidths>>(&part)? => Ok(Box::new(Chip::<Index<FixedWidths>>::of(part))),
+        () if is_on::<Index<VaryingWidths>>(&part)? => Ok(Box::new(Chip::<Index<VaryingWidths>>::of(part))),
         () => Ok(Box::new(Chip::<Plain>::of(part))),
     }
 }

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 
 const PAGE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("../page/program.js"),
     include_str!("../page/units.js"),
     include_str!("../page/panel.js"),
@@ -19,16 +19,18 @@ const SCRIPTS: [&str; 9] = [
     include_str!("../page/curves.js"),
     include_str!("../page/disk.js"),
     include_str!("../page/code.js"),
+    include_str!("../page/index.js"),
     include_str!("../page/play.js"),
     include_str!("../page/start.js"),
 ];
 /// The documents that lines of pieces are of, with their names.
-const FORMATS: [(&str, &str); 5] = [
+const FORMATS: [(&str, &str); 6] = [
     ("log-heap", include_str!("../format/log-heap")),
     ("nand-ftl", include_str!("../format/nand-ftl")),
     ("code-image", include_str!("../format/code-image")),
     ("nor-store", include_str!("../format/nor-store")),
     ("object-heap", include_str!("../format/object-heap")),
+    ("ordered-index", include_str!("../format/ordered-index")),
 ];
 
 #[cfg(has_program)]

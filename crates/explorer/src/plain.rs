@@ -5,7 +5,7 @@ use norn_flash_sim::{NandSim, NorSim};
 use serde_json::Value;
 
 use crate::anatomy::{Area, ERASED, Found, Kind, State, UNKNOWN};
-use crate::content::{Cells, Content};
+use crate::content::{Cells, Content, Played};
 use crate::shown::{Overview, Recording, Shown, UnitOverview};
 use crate::traced::Traced;
 
@@ -21,7 +21,6 @@ impl Content for Plain {
     const PANELS: &'static [&'static str] = &[];
     const KINDS: &'static [Kind] = KINDS;
     const HEAD_BYTES: u32 = 0;
-    type Call = ();
 
     fn is_on(_: &mut NorSim) -> Result<bool, String> {
         Ok(true)
@@ -50,6 +49,10 @@ impl Content for Plain {
     fn at(cells: Cells<'_>, address: Address) -> Found {
         at(cells, address)
     }
+}
+
+impl Played for Plain {
+    type Call = ();
 
     fn ask(&mut self, _: &Value) -> Result<Value, String> {
         match *self {}

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::chip::Chip;
 use crate::code::Code;
 use crate::disk::Disk;
+use crate::index::list;
 use crate::log_heap::LogHeap;
-use crate::open::open;
+use crate::open::{of_nor, open};
 use crate::shown::{self, Recording, Shown};
 use crate::tour;
 
@@ -30,8 +31,8 @@ impl Session {
         Ok(Session { shown: open(image)?, play: None })
     }
 
-    /// A session on an example, for whoever has no image: on a NOR part an empty heap; on a NAND part an empty block
-    /// device, or programs if `code on ` precedes the part's name.
+    /// A session on an example, for whoever has no image: on a NOR part an empty heap, or an empty ordered index if
+    /// `index on ` precedes the part's name; on a NAND part an empty block device, or programs with `code on `.
     ///
     /// # Errors
     /// If no part has this name, or is large enough.
@@ -42,7 +43,11 @@ impl Session {
         if let Some(spec) = nand_catalogue::by_name(part) {
             return Ok(Session { shown: Box::new(Disk::format(spec)?), play: None });
         }
-        let spec = catalogue::by_name(part).ok_or_else(|| format!("no part is called {part}"))?;
+        let (name, is_index) = part.strip_prefix("index on ").map_or((part, false), |name| (name, true));
+        let spec = catalogue::by_name(name).ok_or_else(|| format!("no part is called {part}"))?;
+        if is_index {
+            return Ok(Session { shown: of_nor(list::example(NorSim::new(spec))?)?, play: None });
+        }
         let heap = LogHeap::format(NorSim::new(spec))?;
         Ok(Session { shown: Box::new(Chip::<LogHeap>::of(heap.heap.into_device().sim)), play: None })
     }

@@ -1,4 +1,4 @@
-//! A simulated part that keeps a list of what was programmed and erased.
+//! A simulated part that keeps a list of what was programmed and erased, and of what was read if it is asked to.
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, SimError};
@@ -10,6 +10,8 @@ pub struct Traced {
     pub sim: NorSim,
     /// What was programmed and erased since the list was emptied.
     pub operations: Vec<Operation>,
+    /// What was read since the list was made: from where on, and how many bytes. None is listed unless there is a list.
+    pub reads: Option<Vec<(Address, u32)>>,
 }
 
 /// One call of the device that changes cells.
@@ -35,7 +37,7 @@ pub enum Act {
 impl Traced {
     /// A part of which nothing is listed yet.
     pub fn new(sim: NorSim) -> Traced {
-        Traced { sim, operations: Vec::new() }
+        Traced { sim, operations: Vec::new(), reads: None }
     }
 
     fn note<T>(&mut self, act: Act, work: impl FnOnce(&mut NorSim) -> T) -> T {
@@ -57,6 +59,7 @@ impl Nor for Traced {
     }
 
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), SimError> {
+        self.reads.iter_mut().for_each(|reads| reads.push((address, buffer.len() as u32)));
         self.sim.read(address, buffer)
     }
 

@@ -1,20 +1,22 @@
 //! What the page is told: units are divided without gaps, every line of the format that a piece names is in the
 //! document, a cut leaves a heap that mounts, and the tour's steps are what their titles say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use norn_explorer::session::Session;
 use norn_explorer::shown::{self, Shown};
 use norn_explorer::tour;
 use norn_flash_sim::{NorSim, catalogue};
-use norn_object_heap::{Config, HeapIn, UnitRow};
+use norn_object_heap::{Config, ErrorDetection, HeapIn, UnitRow};
+use norn_ordered_index::{Settings, Varying, VaryingList};
 use serde_json::{Value, json};
 
 /// The documents, each with what a line of it begins with.
-const FORMATS: [(&str, &str); 3] = [
+const FORMATS: [(&str, &str); 4] = [
     ("", include_str!("../format/log-heap")),
     ("", include_str!("../format/nor-store")),
     ("object-heap/", include_str!("../format/object-heap")),
+    ("", include_str!("../format/ordered-index")),
 ];
 
 fn ask(session: &mut Session, question: Value) -> Value {
@@ -31,11 +33,25 @@ fn empty_heaps() -> [Session; 2] {
     [Session::empty("test-16x1024").unwrap(), Session::open(tiny_store.image_bytes()).unwrap()]
 }
 
+/// An empty index whose values have one length, and one whose values vary; on each a recording moves blocks.
+fn empty_indexes() -> [Session; 2] {
+    let settings = Settings { turnstile_blocks: 4, levels: 3, slots: 6, keys: 3, pool: 8 };
+    let widths = Varying { key_bytes: 4, value_bytes: 20, log_bytes: 0 };
+    let part = NorSim::new(catalogue::test_part(16, 1024));
+    let varying: VaryingList<_, 4, 20> = VaryingList::format(part, widths, settings).unwrap();
+    let varying = varying.into_device().image_bytes();
+    [Session::empty("index on test-16x1024").unwrap(), Session::open(varying).unwrap()]
+}
+
 /// A recording on an empty heap: the first and the last of its operations.
 fn record(session: &mut Session, seed: u64) -> (u64, u64) {
-    let range = ask(session, json!({ "ask": "record", "seed": seed, "calls": 200 }));
+    record_calls(session, seed, 200)
+}
+
+fn record_calls(session: &mut Session, seed: u64, calls: usize) -> (u64, u64) {
+    let range = ask(session, json!({ "ask": "record", "seed": seed, "calls": calls }));
     let [first, last] = ["first", "last"].map(|end| range[end].as_u64().unwrap());
-    assert!(last > first + 200 && range["calls"].as_array().unwrap().len() > 150, "{range}");
+    assert!(last > first + 200 && range["calls"].as_array().unwrap().len() > calls * 3 / 4, "{range}");
     (first, last)
 }
 
@@ -63,13 +79,19 @@ fn units_are_divided_without_gaps_and_pieces_name_lines_of_the_format() {
     let all = ["head", "log", "erased"];
     looked_through(log, &[&all[..], &["object", "map", "roots", "changes", "free"]].concat(), &[0]);
     looked_through(tiny_store, &[&all[..], &["leaf", "record", "node", "descriptor"]].concat(), &[1, 2]);
+    let of_index = ["head", "list-head", "object", "pointers", "entries", "free", "erased"];
+    for index in empty_indexes() {
+        looked_through(index, &of_index, &[3]);
+    }
     assert!(!has_line("2:no such line", 0) && has_line("2:0..16", 0) && !has_line("9:0..16", 0));
 }
 
 fn looked_through(mut session: Session, expected: &[&str], documents: &[usize]) {
-    let (first, last) = record(&mut session, 1);
+    // Cells of an index have many areas: fewer positions are looked at.
+    let (calls, positions) = if documents == [3] { (500, 6) } else { (200, 40) };
+    let (first, last) = record_calls(&mut session, 1, calls);
     let (mut pieces, mut kinds, mut names) = (0, BTreeSet::new(), BTreeSet::new());
-    for position in (first..=last).step_by(((last - first) / 40) as usize) {
+    for position in (first..=last).step_by(((last - first) / positions) as usize) {
         ask(&mut session, json!({ "ask": "position", "operation": position }));
         for unit in 0..16_u64 {
             let areas = ask(&mut session, json!({ "ask": "unit", "unit": unit }))["areas"].clone();
@@ -91,16 +113,20 @@ fn looked_through(mut session: Session, expected: &[&str], documents: &[usize]) 
             assert_eq!(next, (unit + 1) * 1024, "at operation {position}: {areas}");
         }
     }
-    assert!(pieces > 1000 && names.iter().any(|name| name.ends_with("field 1")), "{pieces}: {names:?}");
+    assert!(
+        pieces > 1000 && names.iter().any(|name| name.ends_with("field 1") || name == "key of slot 1"),
+        "{pieces}: {names:?}"
+    );
     for kind in expected {
         assert!(kinds.contains(*kind), "{kind}: {kinds:?}");
     }
 }
 
 #[test]
-fn every_shape_of_a_cut_leaves_a_heap_that_mounts_as_its_image_does() {
-    for mut session in empty_heaps() {
-        let (first, last) = record(&mut session, 2);
+fn every_shape_of_a_cut_leaves_what_mounts_as_its_image_does() {
+    let indexes = empty_indexes().map(|index| (index, "keys", 400));
+    for (mut session, panel, calls) in empty_heaps().map(|heap| (heap, "objects", 200)).into_iter().chain(indexes) {
+        let (first, last) = record_calls(&mut session, 2, calls);
         let mut random = fastrand::Rng::with_seed(2);
         for shape in (0..11).cycle().take(110) {
             let operation = random.u64(first..last);
@@ -114,10 +140,32 @@ fn every_shape_of_a_cut_leaves_a_heap_that_mounts_as_its_image_does() {
             let mut again = Session::open(image).unwrap();
             ask(&mut again, json!({ "ask": "mount" }));
             assert!(session.image() == again.image(), "{cut}");
-            let objects = json!({ "ask": "objects" });
-            assert_eq!(ask(&mut session, objects.clone()), ask(&mut again, objects));
+            let listed = json!({ "ask": panel });
+            assert_eq!(ask(&mut session, listed.clone()), ask(&mut again, listed));
         }
     }
+}
+
+/// Codes stand between the fields there: pieces that are named as without them would be wrong.
+#[test]
+fn with_error_detection_no_piece_is_named_that_is_not_there() {
+    let config = Config { error_detection: ErrorDetection::On, ..Config::default() };
+    let part = NorSim::new(catalogue::test_part(16, 1024));
+    let heap = HeapIn::<_, _, ()>::format_in(part, vec![UnitRow::UNUSED; 16], config).unwrap();
+    let mut session = Session::open(heap.into_device().image_bytes()).unwrap();
+    let (_, last) = record(&mut session, 4);
+    ask(&mut session, json!({ "ask": "position", "operation": last }));
+    let mut sectors = 0;
+    for unit in 0..16 {
+        for area in ask(&mut session, json!({ "ask": "unit", "unit": unit }))["areas"].as_array().unwrap() {
+            if ["leaf", "record", "opaque"].contains(&area["kind"].as_str().unwrap()) {
+                let found = ask(&mut session, json!({ "ask": "at", "address": area["at"] }));
+                assert_eq!(found["pieces"], json!([]), "{area}");
+                sectors += 1;
+            }
+        }
+    }
+    assert!(sectors > 20, "{sectors}");
 }
 
 /// Each value is at the address where it is said to be, and each object's pieces lead to it.
@@ -142,6 +190,124 @@ fn values_are_where_they_are_said_to_be() {
             }
         }
         assert!(compared > 20, "{compared}");
+    }
+}
+
+/// Entries of an index as the panel lists them: keys, values, and where each is.
+fn entries(session: &mut Session) -> Vec<(String, String, u64)> {
+    let (mut entries, mut from) = (Vec::new(), Value::Null);
+    loop {
+        let found = ask(session, json!({ "ask": "keys", "from": from }));
+        for entry in found["entries"].as_array().unwrap() {
+            let [key, value] = [0, 1].map(|column| entry[column].as_str().unwrap().to_owned());
+            entries.push((key, value, entry[2].as_u64().unwrap()));
+        }
+        from = found["next"].clone();
+        if from.is_null() {
+            return entries;
+        }
+    }
+}
+
+/// What the calls in words come to is what the panel lists; each entry is where it is said to be; a search finds it
+/// there, and nothing of what is not there.
+#[test]
+fn an_index_holds_what_the_calls_put_and_where_it_is_said() {
+    for mut session in empty_indexes() {
+        let recorded = ask(&mut session, json!({ "ask": "record", "seed": 6, "calls": 500 }));
+        ask(&mut session, json!({ "ask": "position", "operation": recorded["last"] }));
+        let (mut model, mut removed, mut ranges) = (BTreeMap::new(), 0, 0);
+        for call in recorded["calls"].as_array().unwrap() {
+            let words: Vec<&str> = call[0].as_str().unwrap().split([' ', ',']).collect();
+            match words[..] {
+                ["put", "key", key, "", "value", value] => drop(model.insert(key.to_owned(), value.to_owned())),
+                ["remove", "key", key] => removed += usize::from(model.remove(key).is_some()),
+                ["read", ..] => ranges += 1,
+                ["stop", ..] => {}
+                _ => panic!("{call}"),
+            }
+        }
+        assert!(model.len() > 100 && removed > 20 && ranges > 5, "{} {removed} {ranges}", model.len());
+        let found = entries(&mut session);
+        let listed: BTreeMap<_, _> = found.iter().map(|(key, value, _)| (key.clone(), value.clone())).collect();
+        assert_eq!(listed, model);
+        for (key, value, at) in &found {
+            let there = ask(&mut session, json!({ "ask": "at", "address": at }))["pieces"].clone();
+            let names: Vec<&str> = there
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|piece| (*at..at + 30).contains(&piece["at"].as_u64().unwrap()))
+                .filter_map(|piece| piece["value"].as_str())
+                .collect();
+            assert!(names.contains(&&**key) && (value.is_empty() || names.contains(&&**value)), "{key}: {names:?}");
+            let search = ask(&mut session, json!({ "ask": "find", "key": key }));
+            assert_eq!(search["value"], **value, "{search}");
+            let steps = search["steps"].as_array().unwrap();
+            let cell = there[0]["at"].clone();
+            assert!(steps.iter().any(|step| step[0] == cell), "{search}");
+            let last = steps.last().unwrap();
+            assert!(last[1].as_str().unwrap().starts_with("cell "), "{search}");
+            let probes = ["successful", "null", "low", "back", "over"].map(|outcome| search[outcome].as_u64().unwrap());
+            assert!(probes.iter().sum::<u64>() >= search["pointers"].as_u64().unwrap() - 3, "{search}");
+            let bytes: u64 = steps.iter().map(|step| step[3].as_u64().unwrap()).sum();
+            assert!(search["words"].as_u64().unwrap() * 4 >= bytes, "{search}");
+        }
+        let absent = ask(&mut session, json!({ "ask": "find", "key": "fffffffe" }));
+        assert!(absent["value"].is_null());
+        for wrong in ["123456789", "g", "\"seven77\""] {
+            let question = json!({ "ask": "find", "key": wrong }).to_string();
+            assert!(session.answer(question.as_bytes())["error"].as_str().unwrap().contains(wrong));
+        }
+    }
+}
+
+/// The levels of the panel hold every object once, in the order of keys, and each pointer leads to the next one.
+#[test]
+fn levels_lead_through_every_object_and_turnstiles_show_every_cell() {
+    for mut session in empty_indexes() {
+        let (_, last) = record_calls(&mut session, 7, 500);
+        ask(&mut session, json!({ "ask": "position", "operation": last }));
+        let keys = entries(&mut session).len() as u64;
+        let (mut from, mut lows, mut counted) = (Value::Null, Vec::new(), 0);
+        loop {
+            let found = ask(&mut session, json!({ "ask": "levels", "from": from }));
+            let objects = found["objects"].as_array().unwrap();
+            for (level, links) in found["links"].as_array().unwrap().iter().enumerate() {
+                let links = links.as_array().unwrap();
+                for pair in links.windows(2) {
+                    let (column, cell) = (pair[0][2].as_str().unwrap(), pair[1][1].as_str().unwrap());
+                    let (turnstile, index) = column.split_once('.').unwrap();
+                    let (unit, number) = cell.split_once('.').unwrap();
+                    assert_eq!((turnstile.parse(), index), (Ok(unit.parse::<u16>().unwrap() / 4), number), "{found}");
+                }
+                let on_level = |object: &&Value| object["level"].as_u64().unwrap() >= level as u64;
+                let there =
+                    objects.iter().filter(on_level).all(|object| links.iter().any(|link| link[0] == object["at"]));
+                assert!(there, "level {level}: {found}");
+            }
+            lows.extend(objects.iter().filter_map(|object| object["low"].as_str().map(str::to_owned)));
+            counted += objects.iter().map(|object| object["keys"].as_u64().unwrap()).sum::<u64>();
+            from = found["next"].clone();
+            if from.is_null() {
+                break;
+            }
+        }
+        assert!(lows.len() > 30 && lows.is_sorted_by(|one, next| one < next), "{lows:?}");
+        assert_eq!(counted, keys);
+        let found = ask(&mut session, json!({ "ask": "turnstiles" }));
+        let blocks = found["blocks"].as_array().unwrap();
+        assert_eq!((blocks.len(), &found["count"]), (16, &json!(4)));
+        let live: usize = blocks
+            .iter()
+            .filter(|block| block["counts"] == true)
+            .map(|block| {
+                let cells = block["cells"].as_str().unwrap();
+                cells.matches(['o', 'h']).count()
+            })
+            .sum();
+        assert_eq!(live, lows.len() + 1, "objects and the head");
+        assert_eq!(blocks.iter().filter(|block| block["role"] == "spare").count(), 4);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use norn_flash::{BadMark, Column, ColumnAccess, Correction, NandPart, NandTimings};
 
+use crate::catalogue;
+
 /// A NAND part that can be simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NandSpec {
@@ -184,7 +186,11 @@ pub fn all() -> Vec<NandSpec> {
 pub fn named(name: &str) -> Result<NandSpec, String> {
     by_name(name).ok_or_else(|| {
         let names: Vec<String> = all().into_iter().map(|part| part.name).collect();
-        format!("no such NAND part; there are {}, and nandtest-BLOCKSxPAGESxBYTES", names.join(", "))
+        let wrong = match catalogue::by_name(name) {
+            Some(_) => format!("{name} is a NOR part, for heaps, logs and cards, and this takes a NAND part"),
+            None => "no such NAND part".to_owned(),
+        };
+        format!("{wrong}; there are {}, and nandtest-BLOCKSxPAGESxBYTES", names.join(", "))
     })
 }
 
@@ -209,6 +215,8 @@ mod tests {
             assert!(!spec.source.is_empty());
             assert_eq!(by_name(&spec.name), Some(spec));
         }
+        assert!(named("w25q80").unwrap_err().starts_with("w25q80 is a NOR part, for heaps, logs and cards"));
+        assert!(named("flux").unwrap_err().starts_with("no such NAND part; there are k9f1208q0b"));
         for name in
             ["nandtest-0x1x512", "nandtest-1x1x500", "nandtest-1x1x512x1", "nandtest-1x1", "nandtest-1x1x65535", "flux"]
         {

@@ -141,10 +141,13 @@ impl core::error::Error for PartError {}
 /// # What the caller promises
 /// - Ranges lie within the part; a program starts and ends on program-unit borders.
 /// - A program never asks for a cleared bit to be set: every bit that is 0 on the part is 0 in the bytes.
-/// - A program unit is not programmed more often between erases than [`NorPart::reprogramming`] allows.
+/// - A program unit is not programmed more often between erases than [`NorPart::reprogramming`] allows. A program that
+///   was cut or failed counts as one, for every program unit of its range.
 /// - After a power loss, the caller does not infer that a region is erased because it reads 0xFF; it knows that an
 ///   erase was complete only from something programmed after the erase returned.
-/// - Into a unit whose erase was cut, it programs nothing but zeros until the unit has been erased again.
+/// - Into a unit whose erase was cut or failed, it programs nothing but zeros until the unit has been erased again.
+///   Such an erase gives no program unit a program back: where words are programmed once, zeros go only into those that
+///   were not programmed since the last erase that returned `Ok`.
 ///
 /// # What the device promises
 /// - [`read`](Nor::read) returns what was programmed; erased bytes read 0xFF.

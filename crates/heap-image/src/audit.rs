@@ -15,7 +15,7 @@ pub struct Audited {
     pub notices: Vec<Violation>,
 }
 
-/// All that the checker reports. The device counts nothing meanwhile.
+/// All that the checker reports. Damage at which it stops is the last violation. The device counts nothing meanwhile.
 ///
 /// # Errors
 /// When the heap cannot be read.
@@ -27,18 +27,21 @@ pub fn audit(heap: &mut ImageHeap<'_>) -> Result<Audited, HeapFailure> {
 }
 
 fn audited(heap: &mut ImageHeap<'_>) -> Result<Audited, HeapFailure> {
-    let (violations, notices) = match heap {
+    let (ended, mut violations, notices) = match heap {
         ImageHeap::Log(heap) => {
             let mut collected = Collected::default();
-            heap.audit(&mut collected)?;
-            (collected.violations, collected.notices)
+            (heap.audit(&mut collected).map(drop).map_err(HeapFailure::from), collected.violations, collected.notices)
         }
         ImageHeap::TinyStore(heap) => {
             let mut collected = Collected::<SectorPtr>::default();
-            heap.audit(&mut collected)?;
-            (collected.violations, collected.notices)
+            (heap.audit(&mut collected).map(drop).map_err(HeapFailure::from), collected.violations, collected.notices)
         }
     };
+    match ended.map_err(|failure| failure.placed(heap)) {
+        Err(HeapFailure::Corrupted(found)) if violations.contains(&found) => {}
+        Err(HeapFailure::Corrupted(found)) => violations.push(found),
+        ended => ended?,
+    }
     Ok(Audited { violations, notices })
 }
 

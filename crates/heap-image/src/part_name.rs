@@ -1,6 +1,6 @@
 //! Names of simulated parts, as commands take them.
 
-use norn_flash_sim::{PartSpec, catalogue};
+use norn_flash_sim::{PartSpec, catalogue, nand_catalogue};
 
 use crate::part::UNITS_MAX;
 
@@ -16,7 +16,11 @@ pub fn part_by_name(name: &str) -> Result<PartSpec, String> {
     let (kind, units) = name.split_once(':').map_or((name, None), |(kind, units)| (kind, Some(units)));
     let spec = catalogue::by_name(kind).ok_or_else(|| {
         let names: Vec<String> = catalogue::all().into_iter().map(|part| part.name).collect();
-        format!("no such part; there are {}, NAME:UNITS of each, and test-UNITSxBYTES", names.join(", "))
+        let wrong = match nand_catalogue::by_name(name) {
+            Some(_) => format!("{name} is a NAND part, for block devices and programs, and this takes a NOR part"),
+            None => "no such part".to_owned(),
+        };
+        format!("{wrong}; there are {}, NAME:UNITS of each, and test-UNITSxBYTES", names.join(", "))
     })?;
     match units {
         None => Ok(spec),
@@ -71,6 +75,7 @@ mod tests {
             ("test-0x4096", "such a part cannot exist"),
             ("test-16", "a test part is named test-UNITSxBYTES"),
             ("w26q80:16", "no such part; there are tinystore,"),
+            ("k9f2808", "k9f2808 is a NAND part, for block devices and programs, and this takes a NOR part; there are"),
         ] {
             let why = part_by_name(name).unwrap_err();
             assert!(why.contains(said), "{name}: {why}");

@@ -45,9 +45,9 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Creates an array of `count` elements of `width` bytes, which are zero. `header` is up to 255 bytes that the heap
     /// does not interpret.
     ///
-    /// Once it is created there is room for every store to it. It takes up to 255 bytes of elements in one sector. A
-    /// larger array has sections of at most 255 bytes and an eighth of a unit, each with a reference that no object can
-    /// have then.
+    /// Once it is created there is room for every store of a single element outside of transactions. It takes up to 255
+    /// bytes of elements in one sector. A larger array has sections of at most 255 bytes and an eighth of a unit, each
+    /// with a reference that no object can have then.
     ///
     /// Cost: a look-up for each slot that is tried; for each sector its granules, a granule of the log and a map
     /// change; of a split array two more places. A creation that is undone deletes each sector.

@@ -62,7 +62,8 @@ impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     ///
     /// # Errors
     /// [`MountError::NotFormatted`] without an image, [`MountError::WrongGeometry`] for one of another part;
-    /// [`MountError::Corrupted`] says what must not be there, [`MountError::Unsuitable`] that no unit is free.
+    /// [`MountError::Corrupted`] says what must not be there. [`MountError::Part`] and [`MountError::Unsuitable`] say
+    /// what about the part is wrong, `Unsuitable` also that no unit is free to settle in.
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
         Self::mount_in(device, [UnitRow::UNUSED; UNITS])
     }
@@ -433,7 +434,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// there are objects. Where the tail is full, a granule of the log, the object's granules and a map change.
     ///
     /// # Errors
-    /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
+    /// `Stale`, `OutOfRange`, `WrongWidth`; the store's, `Full` among them.
     pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         self.expect_access()?;
         let sector = self.find_object(reference)?;
@@ -471,7 +472,7 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// Cost: two look-ups, a granule of the log, the object's granules and a map change.
     ///
     /// # Errors
-    /// `Stale`, `OutOfRange`; `WrongWidth` when `values` ends within a field; the store's.
+    /// `Stale`, `OutOfRange`; `WrongWidth` when `values` ends within a field; the store's, `Full` among them.
     pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
         self.expect_access()?;
         let sector = self.find_object(reference)?;

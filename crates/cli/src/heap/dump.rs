@@ -118,7 +118,8 @@ fn units(device: &NorSim) -> Rows {
         ("Live sectors", Side::Right),
         ("Live bytes", Side::Right),
         ("Obsolete bytes", Side::Right),
-    ]);
+    ])
+    .folded_beyond(2);
     for (raw, erases) in units_of(device).zip(device.erase_counts()) {
         units.add_row(row(&raw, erases));
     }

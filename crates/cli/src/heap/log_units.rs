@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::heap::entry_text::{add_record, bytes_text};
 use crate::heap::extent::Extent;
-use crate::report::{Report, digits_of};
+use crate::report::{Report, digits_of, row_value};
 use crate::table::{Rows, Side, table};
 
 /// What of a heap is live, as far as that is known.
@@ -110,19 +110,26 @@ fn units_table(units: &[Unit<'_>], live: &Live) -> Rows {
         ("By head", Side::Right),
         ("Sectors", Side::Right),
         ("Live bytes", Side::Right),
-    ]);
+    ])
+    .folded_beyond(2);
     let erases = units.first().map(|unit| unit.device.erase_counts()).into_iter().flatten();
     for (number, (unit, erases)) in units.iter().zip(erases).enumerate() {
         let mut row: [String; 8] = std::array::from_fn(|_| String::new());
         (row[0], row[1], row[4]) = (unit.unit.0.to_string(), unit.start().to_string(), erases.to_string());
-        row[2] = "no head".to_owned();
-        if let Some(head) = unit.head() {
-            row[2] = head.stream.to_string();
-            (row[3], row[5]) = (head.sequence.to_string(), head.erases.to_string());
-            if head.stream != Stream::Log {
-                row[6] = sectors(&unit.cells(), unit.unit, &unit.geometry).count().to_string();
-                row[7] = live.bytes.get(number).map_or(String::new(), u32::to_string);
+        let Some(head) = unit.head() else {
+            row[2] = "no head".to_owned();
+            let value = row_value(&rows, &row);
+            if unit.cells().iter().all(|&byte| byte == 0xFF) {
+                row[2] = "erased".to_owned();
             }
+            rows.add_row_with(row, value);
+            continue;
+        };
+        row[2] = head.stream.to_string();
+        (row[3], row[5]) = (head.sequence.to_string(), head.erases.to_string());
+        if head.stream != Stream::Log {
+            row[6] = sectors(&unit.cells(), unit.unit, &unit.geometry).count().to_string();
+            row[7] = live.bytes.get(number).map_or(String::new(), u32::to_string);
         }
         rows.add_row(row);
     }

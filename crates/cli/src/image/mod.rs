@@ -12,7 +12,7 @@ use norn_heap_image::{Engine, mount};
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::opening::explanation::{Contents, Opener, within_text};
+use crate::opening::explanation::{Contents, Opener, Undetected};
 use crate::opening::region::Region;
 use crate::opening::{Opened, Source};
 use crate::report::Report;
@@ -34,7 +34,10 @@ pub fn show(source: &Source) -> Result<Report, Error> {
         Some(kind) => (kind_text(kind), "simulator", Vec::new()),
         None => dump_form(source)?,
     };
-    let part = part_text(&opened);
+    let part = match kind {
+        None if source.part.is_none() => detected_text(&opened),
+        _ => part_text(&opened),
+    };
     let (name, pieces, piece_bytes) = geometry(&opened);
     let (contents, heaps): (Contents, Vec<Option<(Engine, bool)>>) = match opened {
         Opened::Nor(part) => {
@@ -75,17 +78,11 @@ fn show_undetected(source: &Source) -> Result<Option<Report>, Error> {
     if piece.bytes.is_empty() {
         return Ok(None);
     }
-    let (state, holds) = match within_text(&piece) {
-        Some(within) => ("known", within),
-        None if piece.bytes.iter().all(|&byte| byte == 0xFF) => {
-            ("blank", "it is blank: every byte is erased".to_owned())
-        }
-        None => ("unknown", "it holds no format that norn knows".to_owned()),
-    };
+    let holds = Undetected::of(&piece);
     let mut report = Report::default();
     report.text(format!("{}: {file}\npart  not detected: --part NAME says which\n{holds}\n", source.image.display()));
     report.datum("form", form).datum("regions", regions).datum("part", Value::Null);
-    report.datum("state", state).datum("contents", Vec::<Value>::new());
+    report.datum("state", holds.state()).datum("contents", Vec::<Value>::new());
     Ok(Some(report))
 }
 
@@ -113,6 +110,15 @@ fn part_text(opened: &Opened) -> String {
     let (name, pieces, piece_bytes) = geometry(opened);
     let what = if matches!(opened, Opened::Nor(_)) { "units" } else { "blocks" };
     format!("{name}, {pieces} {what} of {piece_bytes} bytes")
+}
+
+/// The same of a part that was detected: a test part is only a geometry.
+fn detected_text(opened: &Opened) -> String {
+    let text = part_text(opened);
+    match geometry(opened).0.starts_with("test-") {
+        true => format!("none of the catalogue has this geometry; it is taken for {text}"),
+        false => text,
+    }
 }
 
 /// Makes an image of a dump.

@@ -3,9 +3,11 @@
 //! Everything is decoded from the cells, so that a log that was mounted before and one that cannot be mounted are shown
 //! alike.
 
-use norn_flash::EraseUnit;
+use norn_explorer::index::texts::{role_text, state_name, state_text};
+use norn_flash::{EraseUnit, NorPart};
 use norn_flash_sim::{NorSim, SimError};
-use norn_ordered_index::fat_list::format::{CellState, Column, Filling, Identity, Kind, Stamp};
+use norn_ordered_index::fat_list::format::{CellState, Filling, Identity, Kind, Stamp};
+use norn_ordered_index::fat_list::inspection::{RawBlock, RawCell, Role, SlotState};
 use norn_sensor_log::{Seconds, SensorLog};
 use serde_json::{Value, json};
 
@@ -13,7 +15,6 @@ use crate::error::Error;
 use crate::heap::dump::{Before, Extent};
 use crate::log::failure::LogFailure;
 use crate::log::moment::Timestamp;
-use crate::log::raw_block::{RawBlock, RawCell, Role};
 use crate::opening::Source;
 use crate::report::{Report, digits_of, row_value};
 use crate::table::{Rows, Side, table};
@@ -41,12 +42,39 @@ pub fn dump(source: &Source, before: Before, extent: Extent) -> Result<Report, E
     let mut report = Report::new(10);
     match extent {
         Extent::Units => report.table("units", units(&device), "").text("Live, dead and free are cells.\n"),
-        Extent::Unit(unit) => report_unit(&device, &RawBlock::new(&device, unit), &mut report),
+        Extent::Unit(unit) => report_unit(&Chip::of(&device), unit, &mut report),
     };
     Ok(report)
 }
 
+/// The bytes of a part.
+struct Chip {
+    part: NorPart,
+    cells: Vec<u8>,
+}
+
+impl Chip {
+    fn of(device: &NorSim) -> Chip {
+        Chip { part: device.spec().part, cells: device.cells() }
+    }
+
+    fn block(&self, unit: EraseUnit) -> RawBlock<'_> {
+        let (start, bytes) = (self.part.start_of(unit).0 as usize, self.part.unit_size_bytes as usize);
+        RawBlock::new(&self.part, unit, &self.cells[start..start + bytes])
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = RawBlock<'_>> {
+        (0..self.part.unit_count).map(|unit| self.block(EraseUnit(unit)))
+    }
+
+    /// The unit that now holds the cells of `raw`, if its erase was cut.
+    fn successor(&self, raw: &RawBlock<'_>) -> Option<EraseUnit> {
+        self.blocks().find(|other| other.holds_cells_of(raw)).map(|other| other.unit())
+    }
+}
+
 fn units(device: &NorSim) -> Rows {
+    let chip = Chip::of(device);
     let mut units = table([
         ("Unit", Side::Right),
         ("Address", Side::Right),
@@ -59,59 +87,47 @@ fn units(device: &NorSim) -> Rows {
         ("Readings", Side::Right),
         ("From", Side::Left),
         ("To", Side::Left),
-    ]);
-    for (raw, erases) in RawBlock::all(device).zip(device.erase_counts()) {
-        let cells = row(device, &raw, erases);
+    ])
+    .folded_beyond(2);
+    for (raw, erases) in chip.blocks().zip(device.erase_counts()) {
+        let cells = row(&chip, &raw, erases);
         let mut value = row_value(&units, &cells);
-        value["role"] = role_value(device, &raw);
+        value["role"] = role_value(&chip, &raw);
         units.add_row_with(cells, value);
     }
     units
 }
 
 /// A unit's row; the cells of what it does not have are empty.
-fn row(device: &NorSim, raw: &RawBlock<'_>, erases: u32) -> [String; 11] {
+fn row(chip: &Chip, raw: &RawBlock<'_>, erases: u32) -> [String; 11] {
     let mut row = std::array::from_fn(|_| String::new());
     let by_identity = raw.identity().map_or(String::new(), |identity| identity.erase_count.to_string());
     (row[0], row[1]) = (raw.unit().0.to_string(), raw.start().to_string());
-    (row[2], row[3], row[4]) = (role_text(device, raw), erases.to_string(), by_identity);
+    (row[2], row[3], row[4]) = (role_text(raw.role(), chip.successor(raw)), erases.to_string(), by_identity);
     if let (Role::InUse(_) | Role::Filling(_), Some(identity)) = (raw.role(), raw.identity()) {
-        let cells = raw.cells();
-        let count = |is: fn(&CellState) -> bool| cells.iter().filter(|cell| is(&cell.state)).count().to_string();
+        let count = |is: fn(&CellState) -> bool| raw.cells().filter(|cell| is(&cell.state())).count().to_string();
         row[5] = count(|state| matches!(state, CellState::Live(_)));
         row[6] = count(|state| !matches!(state, CellState::Live(_) | CellState::Free));
         row[7] = count(|state| *state == CellState::Free);
-        let objects: Vec<&RawCell> = cells.iter().filter(|cell| is_object(cell)).collect();
-        row[8] = objects.iter().map(|cell| cell.slots[0]).sum::<u32>().to_string();
-        let keys = || objects.iter().filter_map(|cell| cell.keys.as_ref());
-        row[9] = keys().map(|(least, _)| least).min().map_or(String::new(), |key| key_text(key, &identity));
-        row[10] = keys().map(|(_, most)| most).max().map_or(String::new(), |key| key_text(key, &identity));
+        let keys: Vec<&[u8]> = raw.cells().filter(is_object).flat_map(|cell| keys_of(&cell)).collect();
+        row[8] = keys.len().to_string();
+        row[9] = keys.iter().min().map_or(String::new(), |key| key_text(key, &identity));
+        row[10] = keys.iter().max().map_or(String::new(), |key| key_text(key, &identity));
     }
     row
 }
 
-fn is_object(cell: &RawCell) -> bool {
-    matches!(cell.state, CellState::Live(stamp) if stamp.kind != Kind::Head)
+fn is_object(cell: &RawCell<'_>) -> bool {
+    matches!(cell.state(), CellState::Live(stamp) if stamp.kind != Kind::Head)
 }
 
-/// What a unit is; of one whose cells another one holds, which.
-fn role_text(device: &NorSim, raw: &RawBlock<'_>) -> String {
-    match raw.role() {
-        Role::NoIdentity => "no identity".to_owned(),
-        Role::OtherVersion(version) => format!("of version {version}"),
-        Role::Void => "void".to_owned(),
-        Role::Spare => "spare".to_owned(),
-        Role::MoveBegun => "torn".to_owned(),
-        Role::Filling(filling) => format!("moved from {}, not complete", filling.from),
-        Role::InUse(_) => match successor(device, raw) {
-            Some(unit) => format!("moved to {}, to be erased", unit.0),
-            None => "in use".to_owned(),
-        },
-    }
+/// The keys of the slots that count.
+fn keys_of<'c>(cell: &RawCell<'c>) -> impl Iterator<Item = &'c [u8]> + use<'c> {
+    cell.slots().filter(|slot| slot.state == SlotState::Counts).map(|slot| slot.key)
 }
 
-/// The same for programs.
-fn role_value(device: &NorSim, raw: &RawBlock<'_>) -> Value {
+/// What a unit is, for programs.
+fn role_value(chip: &Chip, raw: &RawBlock<'_>) -> Value {
     match raw.role() {
         Role::NoIdentity => json!({ "is": "no identity" }),
         Role::OtherVersion(version) => json!({ "is": "other version", "version": version }),
@@ -125,23 +141,14 @@ fn role_value(device: &NorSim, raw: &RawBlock<'_>) -> Value {
                 "is": "in use",
                 "moved_from": is_filled.then_some(from),
                 "moved_after_erases": is_filled.then_some(erase_count),
-                "moved_to": successor(device, raw).map(|unit| unit.0),
+                "moved_to": chip.successor(raw).map(|unit| unit.0),
             })
         }
     }
 }
 
-/// The unit that now holds the cells of `raw`, if its erase was cut.
-fn successor(device: &NorSim, raw: &RawBlock<'_>) -> Option<EraseUnit> {
-    let erase_count = raw.identity()?.erase_count;
-    let holds = |other: &RawBlock<'_>| match other.role() {
-        Role::InUse(filling) => filling.from == raw.unit().0 && filling.erase_count == erase_count,
-        _ => false,
-    };
-    RawBlock::all(device).find(|other| other.unit() != raw.unit() && holds(other)).map(|other| other.unit())
-}
-
-fn report_unit<'r>(device: &NorSim, raw: &RawBlock<'_>, report: &'r mut Report) -> &'r mut Report {
+fn report_unit<'r>(chip: &Chip, unit: EraseUnit, report: &'r mut Report) -> &'r mut Report {
+    let raw = &chip.block(unit);
     let (number, start, size) = (raw.unit().0, raw.start(), raw.size_bytes());
     let identity = raw.identity().map_or("none whole".to_owned(), |identity| identity_text(&identity));
     let role = match raw.role() {
@@ -159,7 +166,7 @@ fn report_unit<'r>(device: &NorSim, raw: &RawBlock<'_>, report: &'r mut Report) 
     report.measure("unit", number.into(), format!(", {size} bytes at {start}"));
     report.datum("address", start.0).datum("bytes", size);
     report.described("identity", identity, raw.identity().map(|identity| identity_value(&identity)));
-    report.described("role", role, role_value(device, raw)).text("\n");
+    report.described("role", role, role_value(chip, raw)).text("\n");
     if let Some(identity) = raw.identity() {
         let cells = cells(raw, &identity);
         let footnote = if cells.is_empty() { "" } else { POINTERS };
@@ -215,56 +222,35 @@ fn cells(raw: &RawBlock<'_>, identity: &Identity) -> Rows {
     for cell in raw.cells() {
         let row = cell_row(&cell, identity);
         let mut value = row_value(&cells, &row);
-        value["state"] = state_value(cell.state);
-        value["pointers"] = cell.pointers.iter().map(pointer_text).collect();
+        value["state"] = state_value(cell.state());
+        value["pointers"] = pointers_of(&cell).into();
         cells.add_row_with(row, value);
     }
     cells
 }
 
-fn cell_row(cell: &RawCell, identity: &Identity) -> [String; 10] {
+fn cell_row(cell: &RawCell<'_>, identity: &Identity) -> [String; 10] {
     let mut row = std::array::from_fn(|_| String::new());
-    (row[0], row[1], row[2]) = (cell.number.to_string(), cell.address.to_string(), state_text(cell.state));
-    if matches!(cell.state, CellState::Free) {
+    (row[0], row[1], row[2]) = (cell.number.to_string(), cell.address.to_string(), state_text(cell.state()));
+    if matches!(cell.state(), CellState::Free) {
         return row;
     }
     let name = |cell: Option<(u16, u16)>| cell.map_or(String::new(), |(unit, number)| format!("{unit}.{number}"));
-    (row[4], row[5]) = (name(cell.replaces), name(cell.partner));
-    if !matches!(cell.state, CellState::Live(Stamp { kind: Kind::Head, .. })) {
-        row[3] = key_text(&cell.low_key, identity);
-        let [counting, obsolete, torn] = cell.slots;
-        (row[6], row[7], row[8]) = (counting.to_string(), obsolete.to_string(), torn.to_string());
-        row[9] = cell.pointers.iter().map(pointer_text).collect::<Vec<_>>().join(" ");
+    (row[4], row[5]) = (name(cell.replaces()), name(cell.partner()));
+    if !matches!(cell.state(), CellState::Live(Stamp { kind: Kind::Head, .. })) {
+        row[3] = key_text(cell.low_key(), identity);
+        let count = |state| cell.slots().filter(|slot| slot.state == state).count().to_string();
+        (row[6], row[7]) = (count(SlotState::Counts), count(SlotState::Obsolete));
+        row[8] = count(SlotState::Torn);
     }
+    row[9] = pointers_of(cell).join(" ");
     row
 }
 
-fn pointer_text((level, column): &(u8, Column)) -> String {
-    format!("{level}:{}.{}", column.turnstile, column.index)
-}
-
-/// What a cell is, in a word or two.
-fn state_name(state: CellState) -> &'static str {
-    match state {
-        CellState::Free => "free",
-        CellState::Unsealed => "not sealed",
-        CellState::Dead => "dead",
-        CellState::Malformed => "malformed",
-        CellState::Batch => "batch of changes",
-        CellState::Live(Stamp { kind, .. }) => match kind {
-            Kind::Head => "head",
-            Kind::Object => "object",
-            Kind::Right => "right half",
-            Kind::Merged => "merged",
-        },
-    }
-}
-
-fn state_text(state: CellState) -> String {
-    let CellState::Live(Stamp { level, settled, doomed, .. }) = state else { return state_name(state).to_owned() };
-    let settled = if settled { "" } else { ", not settled" };
-    let doomed = if doomed { ", doomed" } else { "" };
-    format!("{}, level {level}{settled}{doomed}", state_name(state))
+/// For each level the last pointer.
+fn pointers_of(cell: &RawCell<'_>) -> Vec<String> {
+    let pointers = (0..).zip(cell.pointers());
+    pointers.filter_map(|(level, to)| Some(format!("{level}:{}.{}", to?.turnstile, to?.index))).collect::<Vec<_>>()
 }
 
 fn state_value(state: CellState) -> Value {

@@ -3,7 +3,7 @@
 //! The crate `norn-sensor-log` is what a device would run; [`readings`] and [`arrow_file`] read files, [`mod@export`]
 //! writes them, [`moment`] says when things were, [`append`] feeds the logger through power cuts, [`mod@follow`] from a
 //! file that grows, whose end is in [`tail`]; [`mod@plot`] draws in the terminal, [`picture`] in a file; [`listing`]
-//! and [`mod@dump`] show what an image holds, the latter by [`raw_block`].
+//! and [`mod@dump`] show what an image holds.
 
 pub mod append;
 mod arrow_file;
@@ -16,7 +16,6 @@ mod milli;
 pub mod moment;
 pub mod picture;
 mod plot;
-mod raw_block;
 mod readings;
 mod tail;
 

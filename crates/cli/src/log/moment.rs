@@ -49,9 +49,13 @@ impl FromStr for Timestamp {
         if let Ok(seconds) = text.parse::<i64>() {
             return of_seconds(seconds).ok_or_else(|| format!("timestamp {text:?} is not between 1970 and 2106"));
         }
-        let instant = text.parse::<Instant>().ok().or_else(|| Some(utc(text.parse::<DateTime>().ok()?)));
-        let instant = instant
-            .ok_or_else(|| format!("timestamp {text:?} is neither seconds since 1970 nor like 2026-11-21T10:00:00Z"))?;
+        let instant = text.parse::<Instant>().or_else(|_| text.parse::<DateTime>().map(utc));
+        let instant = instant.map_err(|error| match text.split_once('-') {
+            Some((year, _)) if year.len() == 4 && year.parse::<u16>().is_ok() => {
+                format!("timestamp {text:?} is no time: {error}")
+            }
+            _ => format!("timestamp {text:?} is neither seconds since 1970 nor like 2026-11-21T10:00:00Z"),
+        })?;
         of_seconds(instant.as_second()).ok_or_else(|| format!("timestamp {text:?} is not between 1970 and 2106"))
     }
 }

@@ -74,11 +74,25 @@ fn line_at(text: &[u8], position: Option<&csv::Position>) -> u64 {
 
 fn reading(record: &csv::StringRecord) -> Result<Reading, String> {
     let (Some(timestamp), Some(value), 2) = (record.get(0), record.get(1), record.len()) else {
-        let fields = if record.len() == 1 { "1 field".to_owned() } else { format!("{} fields", record.len()) };
-        return Err(format!("{fields} instead of a timestamp and a value with a comma between"));
+        return Err(wrong_fields(record));
     };
+    if timestamp.contains(SEPARATORS) {
+        return Err(wrong_fields(record));
+    }
     let timestamp: Timestamp = timestamp.parse()?;
     Ok(Reading { at: timestamp.0, milli: milli(value)? })
+}
+
+/// What other programs put between fields.
+const SEPARATORS: [char; 3] = [';', '\t', '|'];
+
+fn wrong_fields(record: &csv::StringRecord) -> String {
+    let wanted = "a timestamp and a value with a comma between";
+    match record.iter().next().and_then(|first| first.matches(SEPARATORS).next()) {
+        Some(found) => format!("{found:?} between fields instead of {wanted}; the value's decimals follow a point"),
+        None if record.len() == 1 => format!("1 field instead of {wanted}"),
+        None => format!("{} fields instead of {wanted}", record.len()),
+    }
 }
 
 /// A decimal number in thousandths, rounded.
@@ -109,6 +123,10 @@ mod tests {
         let wrong = [
             ("1,2\n3\n", 2, "1 field instead"),
             ("1,2,3\n", 1, "3 fields"),
+            ("60;1\n", 1, "\";\" between fields instead of a timestamp and a value with a comma between"),
+            ("1,2\n2026-11-21T10:00:00Z;1,5\n", 2, "\";\" between fields"),
+            ("timestamp\tvalue\n60\t1\n", 1, "\"\\t\" between fields"),
+            ("2026-13-01T00:00:00Z,1\n", 1, "timestamp \"2026-13-01T00:00:00Z\" is no time: "),
             ("1,2\n\n\n2,warm\n", 4, "\"warm\" is not a number"),
             ("1,nan\n", 1, "\"nan\" is not within"),
             ("1,3000000\n", 1, "not within"),

@@ -1,6 +1,7 @@
 //! What `norn nbd` fails with.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 
 use norn_flash_sim::NandSimError;
 use norn_nand_ftl::{FtlError, MountError};
@@ -57,7 +58,7 @@ pub enum NbdFailure {
         max: u64,
     },
     /// The address cannot be listened on.
-    #[error("cannot be served at {0}: {1}")]
+    #[error("cannot be served at {0}: {why}", why = of_listening(.0, .1))]
     Listen(Address, io::Error),
 }
 
@@ -65,6 +66,18 @@ impl NbdFailure {
     /// Whether mounting failed for what the part holds, and not because the device failed.
     pub fn is_refusal(&self) -> bool {
         matches!(self, NbdFailure::Mount(error) if !matches!(error, MountError::Device(_)))
+    }
+}
+
+/// Why an address cannot be listened on, and what to do where something is there.
+fn of_listening(address: &Address, error: &io::Error) -> String {
+    match address {
+        _ if error.kind() != io::ErrorKind::AddrInUse => error.to_string(),
+        Address::Tcp(_) => "another program listens there; port 0 takes one that is free".to_owned(),
+        Address::Unix(path) => match path.symlink_metadata() {
+            Ok(found) if found.file_type().is_socket() => "another program listens there; name another path".to_owned(),
+            _ => "what is there is no socket, and stays as it is; name another path".to_owned(),
+        },
     }
 }
 

@@ -42,6 +42,9 @@ fn is_plain(part: &NorSim) -> bool {
     !part.spec().name.contains(':')
 }
 
+/// Bytes of the largest erase unit of a part that [`specs`] has.
+const LARGEST_UNIT_BYTES: usize = 1 << 17;
+
 /// The parts with units that divide a number of bytes.
 fn specs(length: usize) -> Vec<PartSpec> {
     let tests = (8..=16).map(|shift| catalogue::test_part(1, 1 << shift));
@@ -158,6 +161,20 @@ fn within(part: &NorSim, base: u64) -> Option<(Recognised, Region)> {
     let start = base + u64::from(first) * u64::from(size);
     let end = start + u64::from(stated(&found)?.count) * u64::from(size);
     Some((found, Region { start, end }))
+}
+
+/// The store of which a dump has only the first bytes: what it is, and bytes of all of it.
+pub fn store_cut_short(piece: &Piece) -> Option<(Recognised, u64)> {
+    let mut bytes = piece.bytes.clone();
+    bytes.resize(bytes.len().next_multiple_of(LARGEST_UNIT_BYTES), 0xFF);
+    specs(bytes.len()).into_iter().find_map(|spec| {
+        let size = spec.part.unit_size_bytes;
+        let whole = |found: &Recognised| {
+            let stated = found.geometry.filter(|stated| stated.size_bytes == size)?;
+            Some(u64::from(stated.count) * u64::from(size)).filter(|&whole| whole > piece.bytes.len() as u64)
+        };
+        recognised(&NorSim::from_cells(spec, &bytes)).find_map(|found| Some((found, whole(&found)?)))
+    })
 }
 
 /// The NAND parts that a dump may be of.

@@ -8,8 +8,7 @@ use norn_flash::{Nand, Nor, Recognised, TenantKind};
 use norn_flash_sim::{ImageError, ImageKind, NandSim, NorSim};
 use serde_json::{Value, json};
 
-use super::detection::{nand_contents, nor_contents, store_within};
-use super::dump::Dump;
+use super::detection::{nand_contents, nor_contents, store_cut_short, store_within};
 use super::piece::Piece;
 use super::region::Region;
 use super::{Opened, Source};
@@ -66,26 +65,22 @@ impl Opener {
 
 /// A command's error with what the file holds, if `opener` refused the file.
 pub fn explained(error: Error, source: &Source, opener: Opener) -> Error {
-    if source.image.join("nor.img").is_file() {
+    if opener != Opener::Card && source.image.join("nor.img").is_file() {
         let explanation = format!("it is a card: `norn card show {}` opens it", source.image.display());
         return Error::Refused { explanation, error: Box::new(error) };
     }
     if !error.is_refusal() {
         return error;
     }
-    let wants_image = matches!(error, Error::Image(ImageError::Foreign { .. }));
     let explanation = match ImageKind::of(&source.image) {
         Ok(Some(kind)) => of_image(source, opener, kind),
-        Ok(None) if wants_image => of_dump(source, opener),
-        Ok(None) | Err(_) => {
-            contents_of(source).map_or(NOTHING_OPENS.to_owned(), |found| found.explanation(source, opener))
-        }
+        Ok(None) | Err(_) => match contents_of(source) {
+            Ok(contents) => of_dump(source, opener, &contents, &error),
+            Err(_) => of_undetected(source),
+        },
     };
     Error::Refused { explanation, error: Box::new(error) }
 }
-
-const NOTHING_OPENS: &str = "no norn command opens it; `norn heap`, `log`, `nbd` and `code create` make images; for \
-                             a chip's dump, --part NAME says which part it is of";
 
 /// What an image of a simulated part holds, that `opener` refused.
 fn of_image(source: &Source, opener: Opener, kind: ImageKind) -> String {
@@ -97,25 +92,84 @@ fn of_image(source: &Source, opener: Opener, kind: ImageKind) -> String {
     }
 }
 
-/// What a file holds that is no image, and was to be one or a dump of a part that is detected.
-fn of_dump(source: &Source, opener: Opener) -> String {
-    if let Ok(contents) = contents_of(source) {
-        return match contents.only() {
-            Some(recognised) if opener.mounts(recognised.kind) => format!(
-                "it is a chip's dump with {recognised}, which is read and not changed: `norn image import {source} \
-                 NEW.img` makes an image of it"
-            ),
-            _ => contents.explanation(source, opener),
-        };
+/// What a dump holds. A command that changes images takes none, and fails with `error`.
+fn of_dump(source: &Source, opener: Opener, contents: &Contents, error: &Error) -> String {
+    let wants_image = matches!(error, Error::Image(ImageError::Foreign { .. }));
+    match contents.only() {
+        Some(recognised) if wants_image && opener.mounts(recognised.kind) => format!(
+            "it is a chip's dump with {recognised}, which is read and not changed: `norn image import {source} NEW.img` \
+             makes an image of it"
+        ),
+        _ => contents.explanation(source, opener),
     }
-    let whole = Dump::read(&source.image).ok().and_then(|dump| dump.cut(source.region).ok());
-    whole.as_ref().and_then(within_text).unwrap_or_else(|| NOTHING_OPENS.to_owned())
 }
 
-/// The store that is only in a part of a dump, and how it is opened.
-pub fn within_text(piece: &Piece) -> Option<String> {
-    let (recognised, region) = store_within(piece)?;
-    Some(format!("a part of it holds {recognised}: --region {region} opens that, if its first unit is in use"))
+/// What a file is that is no image, nor the dump of a part that is detected.
+fn of_undetected(source: &Source) -> String {
+    let piece = source.dump().ok().and_then(|dump| dump.cut(source.region).ok());
+    let holds = piece.filter(|piece| !piece.bytes.is_empty()).map(|piece| match Undetected::of(&piece) {
+        within @ Undetected::Within(..) => within.to_string(),
+        undetected => format!("as a chip's dump of {} bytes, {undetected}", piece.bytes.len()),
+    });
+    let makes = "`norn heap`, `log`, `nbd` and `code create` make images";
+    match holds {
+        None => format!("no norn command opens it; {makes}"),
+        Some(holds) => {
+            format!("no norn command opens it as it is: {holds}; --part NAME says which part a dump is of, {makes}")
+        }
+    }
+}
+
+/// What can be said of a dump of which no part is detected.
+#[derive(Debug)]
+pub enum Undetected {
+    /// A part of it has a store, in a region.
+    Within(Recognised, Region),
+    /// It is the start of a store of this many bytes.
+    CutShort(Recognised, u64),
+    /// Every byte is erased.
+    Blank,
+    /// Nothing is recognised.
+    Unknown,
+}
+
+impl Undetected {
+    /// Of these bytes.
+    pub fn of(piece: &Piece) -> Undetected {
+        if let Some((recognised, region)) = store_within(piece) {
+            return Undetected::Within(recognised, region);
+        }
+        match store_cut_short(piece) {
+            Some((recognised, whole)) => Undetected::CutShort(recognised, whole),
+            None if piece.bytes.iter().all(|&byte| byte == 0xFF) => Undetected::Blank,
+            None => Undetected::Unknown,
+        }
+    }
+
+    /// In a word, for programs.
+    pub fn state(&self) -> &'static str {
+        match self {
+            Undetected::Within(..) => "known",
+            Undetected::CutShort(..) => "cut short",
+            Undetected::Blank => "blank",
+            Undetected::Unknown => "unknown",
+        }
+    }
+}
+
+impl Display for Undetected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undetected::Within(recognised, region) => {
+                write!(f, "a part of it holds {recognised}: --region {region} opens that, if its first unit is in use")
+            }
+            Undetected::CutShort(recognised, whole) => {
+                write!(f, "it holds the start of {recognised}, {whole} bytes in all: read all of them from the chip")
+            }
+            Undetected::Blank => f.write_str("it is blank: every byte is erased"),
+            Undetected::Unknown => f.write_str("it holds no format that norn knows"),
+        }
+    }
 }
 
 /// What is on the part in a file.

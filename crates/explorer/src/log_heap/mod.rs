@@ -11,20 +11,15 @@ use serde_json::{Value, json};
 use self::unit::Unit;
 use crate::anatomy::{Area, Found, Kind};
 use crate::content::{Cells, Content};
-use crate::objects::{self, Call, Objects, Place, Program, words};
+use crate::objects::{Objects, OnHeap, Place, words};
 use crate::plain;
 use crate::traced::Traced;
 
-type Heap = LogHeapIn<Traced, Vec<UnitRow>>;
+/// The heap below.
+pub type Heap = LogHeapIn<Traced, Vec<UnitRow>>;
 
-/// A mounted heap, and what the program on it knows.
-#[derive(Clone)]
-pub struct LogHeap {
-    /// The heap.
-    pub heap: Box<Heap>,
-    /// What the program knows.
-    pub program: Program,
-}
+/// A mounted heap.
+pub type LogHeap = OnHeap<Heap>;
 
 impl LogHeap {
     /// An empty heap.
@@ -33,8 +28,7 @@ impl LogHeap {
     /// If none fits on the part, in words.
     pub fn format(part: NorSim) -> Result<LogHeap, String> {
         let rows = rows(&part.spec().part);
-        let heap = LogHeapIn::format_in(Traced::new(part), rows).map_err(words)?;
-        Ok(LogHeap { heap: Box::new(heap), program: Program::default() })
+        LogHeapIn::format_in(Traced::new(part), rows).map(OnHeap::new).map_err(words)
     }
 }
 
@@ -66,7 +60,6 @@ impl Content for LogHeap {
     const PANELS: &'static [&'static str] = &["objects"];
     const KINDS: &'static [Kind] = unit::KINDS;
     const HEAD_BYTES: u32 = 24;
-    type Call = Call;
 
     fn is_on(part: &mut NorSim) -> Result<bool, String> {
         norn_log_heap::recognise(part).map(|found| found.is_some()).map_err(words)
@@ -74,8 +67,7 @@ impl Content for LogHeap {
 
     fn mount(device: Traced) -> Result<LogHeap, String> {
         let rows = rows(&device.sim.spec().part);
-        let heap = LogHeapIn::mount_in(device, rows).map_err(words)?;
-        Ok(LogHeap { heap: Box::new(heap), program: Program::default() })
+        LogHeapIn::mount_in(device, rows).map(OnHeap::new).map_err(words)
     }
 
     fn device(&self) -> &Traced {
@@ -123,21 +115,5 @@ impl Content for LogHeap {
             Some(piece) => format!("{} of {}: {}", piece.name, found.title, piece.value),
             None => found.title,
         }
-    }
-
-    fn ask(&mut self, question: &Value) -> Result<Value, String> {
-        objects::ask(&mut *self.heap, question)
-    }
-
-    fn draw(&self, random: &mut fastrand::Rng) -> Call {
-        self.program.draw(&*self.heap, random)
-    }
-
-    fn last_call(&self) -> Option<Call> {
-        self.heap.in_transaction().then_some(Call::Commit)
-    }
-
-    fn make(&mut self, call: &Call) -> Result<String, String> {
-        self.program.make(&mut *self.heap, call)
     }
 }

@@ -14,18 +14,15 @@ use serde_json::{Value, json};
 
 use crate::anatomy::{Area, Found, Kind};
 use crate::content::{Cells, Content};
-use crate::objects::{self, Call, Objects, Place, Program, words};
+use crate::objects::{Objects, OnHeap, Place, words};
 use crate::plain;
 use crate::traced::Traced;
 
-type Heap = HeapIn<Traced, Vec<UnitRow>>;
+/// The heap below.
+pub type Heap = HeapIn<Traced, Vec<UnitRow>>;
 
-/// A mounted heap, and what the program on it knows.
-#[derive(Clone)]
-pub struct TinyStore {
-    heap: Box<Heap>,
-    program: Program,
-}
+/// A mounted heap.
+pub type TinyStore = OnHeap<Heap>;
 
 impl Objects for Heap {
     const PIECES: &'static str = "Records";
@@ -52,7 +49,6 @@ impl Content for TinyStore {
     const PANELS: &'static [&'static str] = &["objects"];
     const KINDS: &'static [Kind] = unit::KINDS;
     const HEAD_BYTES: u32 = 24;
-    type Call = Call;
 
     fn is_on(part: &mut NorSim) -> Result<bool, String> {
         norn_object_heap::recognise(part).map(|found| found.is_some()).map_err(words)
@@ -60,8 +56,7 @@ impl Content for TinyStore {
 
     fn mount(device: Traced) -> Result<TinyStore, String> {
         let rows = vec![UnitRow::UNUSED; usize::from(device.sim.spec().part.unit_count)];
-        let heap = HeapIn::mount_in(device, rows).map_err(words)?;
-        Ok(TinyStore { heap: Box::new(heap), program: Program::default() })
+        HeapIn::mount_in(device, rows).map(OnHeap::new).map_err(words)
     }
 
     fn device(&self) -> &Traced {
@@ -116,21 +111,5 @@ impl Content for TinyStore {
             Some(piece) => format!("{} of {}: {}", piece.name, found.title, piece.value),
             None => found.title,
         }
-    }
-
-    fn ask(&mut self, question: &Value) -> Result<Value, String> {
-        objects::ask(&mut *self.heap, question)
-    }
-
-    fn draw(&self, random: &mut fastrand::Rng) -> Call {
-        self.program.draw(&*self.heap, random)
-    }
-
-    fn last_call(&self) -> Option<Call> {
-        self.heap.in_transaction().then_some(Call::Commit)
-    }
-
-    fn make(&mut self, call: &Call) -> Result<String, String> {
-        self.program.make(&mut *self.heap, call)
     }
 }

@@ -30,6 +30,8 @@ pub fn found(cells: Cells<'_>, area: &Area) -> Found {
         ENTRY => vec![look.entry()],
         DESCRIPTOR => vec![look.piece((0, 4), "descriptor", area.text.clone(), "4:0..14")],
         NODE => look.node(),
+        // Codes of error detection are between the pieces of these, which are not taken apart.
+        LEAF | RECORD | OPAQUE if look.has_error_detection() => Vec::new(),
         LEAF => look.leaf(&mut found),
         RECORD => look.record(&mut found),
         OPAQUE => look.opaque(),
@@ -280,6 +282,20 @@ impl<'c> Look<'c> {
             pieces.push(self.piece((at, rest.len() as u32), "delta", "torn", "14:So bits 24 and 25"));
         }
         pieces
+    }
+
+    /// Whether the image has error detection, as a log unit says.
+    fn has_error_detection(&self) -> bool {
+        let (part, whole) = (*self.cells.part(), self.cells.whole);
+        (0..part.unit_count).map(EraseUnit).any(|unit| {
+            let head = whole.peek(part.start_of(unit), 24);
+            if !matches!(RawUnit::new(&part, unit, head).purpose(), Purpose::Log(_)) {
+                return false;
+            }
+            let log = RawUnit::new(&part, unit, whole.peek(part.start_of(unit), part.unit_size_bytes as usize));
+            let is_said = |entry| matches!(entry, Some(Entry::Setting { key: 0, value }) if value >> 24 & 1 == 1);
+            log.log().any(|place| is_said(place.entry))
+        })
     }
 
     fn units(&self) -> impl Iterator<Item = RawUnit<Vec<u8>>> {

@@ -188,7 +188,9 @@ impl Layout {
             return Err("an index takes program units of up to 32 bytes");
         }
         if part.reprogramming != Reprogramming::Unlimited {
-            return Err("an index takes words that can be programmed repeatedly: put a Remap under it");
+            return Err(
+                "an index takes words that can be programmed again and again, as on an overlay for limited parts",
+            );
         }
         let is_wide = key_bytes + value_bytes > ENTRY_BYTES_MAX && log_bytes.is_none();
         if key_bytes == 0 || is_wide {

@@ -8,6 +8,7 @@ mod count;
 mod cursor;
 pub mod format;
 mod ground;
+pub mod inspection;
 mod layout;
 mod list;
 mod merge;

@@ -219,7 +219,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
     }
 
     /// As [`descend`](Self::descend); `path` takes the last object before `limit` on each level.
-    fn trace(&mut self, limit: Limit<'_, W::Key>, path: &mut Path) -> Outcome<Node<W::Key>, D> {
+    pub fn trace(&mut self, limit: Limit<'_, W::Key>, path: &mut Path) -> Outcome<Node<W::Key>, D> {
         let mut node = self.head_node();
         for level in (0..self.layout().settings.levels).rev() {
             while let Some(next) = self.skip(&node, level, limit)? {

@@ -36,7 +36,8 @@ public interface Member {
      * Reads what was committed when this was called, or later: asks the leader, which asks a majority whether it leads,
      * and waits until this member has as much.
      *
-     * @throws StorageReadFailure if no leader answers, or the member is not usable
+     * @throws StorageReadFailure if no leader answers for 20 s, or this member has not got as much by then, or is not
+     *     usable
      */
     <T, X extends Exception> T readFresh(Transaction.Body<T, X> body) throws X;
 

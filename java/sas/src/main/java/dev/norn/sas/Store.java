@@ -17,6 +17,7 @@ import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
 import dev.norn.sas.runtime.Values;
 import dev.norn.sas.store.heap.DirectoryEntry;
+import dev.norn.sas.store.log.Replication;
 import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.transaction.AttachedStore;
 import dev.norn.sas.store.transaction.DestroyRecord;
@@ -187,7 +188,7 @@ public final class Store implements AutoCloseable {
      * takes no more changes. Any program that uses the store may ask; costs a few loads from shared memory.
      */
     public boolean isLeading() {
-        return current() == this && attached.isLeading();
+        return current() == this && Replication.takesChanges(attached.pages());
     }
 
     /**
@@ -198,7 +199,7 @@ public final class Store implements AutoCloseable {
     public boolean awaitLeading(Duration wait) throws InterruptedException {
         long start = System.nanoTime();
         while (!isLeading()) {
-            attached.requireMayLead();
+            Replication.requireMayLead(attached.pages());
             if (System.nanoTime() - start >= wait.toNanos()) {
                 return false;
             }

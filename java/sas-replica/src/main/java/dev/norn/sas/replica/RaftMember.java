@@ -16,11 +16,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
@@ -37,9 +39,10 @@ final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long RECONNECT_MILLIS = 250;
     private static final long REASON_NANOS_MAX = 10_000_000_000L;
-    /** How long a read waits for a leader: as long as a commit waits for a majority. */
+    /** How long a read waits for a leader, and for what it has: as long as a commit waits for a majority. */
     private static final long ASK_NANOS_MAX = 20_000_000_000L;
     private static final long ASK_AGAIN_NANOS = 10_000_000;
+    private static final Pattern UUIDS = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
     private static final Duration REMOVAL_WAIT = Duration.ofSeconds(2);
 
     private final ReplicaStore replica;
@@ -67,6 +70,7 @@ final class RaftMember implements Member {
         this.group = group;
         this.members = members;
         self = settings.self();
+        requireNoOther(settings.log(), group.getGroupId().getUuid());
         RaftPeer own = group.getPeers().stream().filter(peer -> peer.getId().toString().equals(self)).findFirst()
                 .orElseThrow();
         boolean isThere = Files.exists(settings.log().resolve(group.getGroupId().getUuid().toString()));
@@ -87,6 +91,22 @@ final class RaftMember implements Member {
                 .setParameters(parameters)
                 .setOption(isThere ? RaftStorage.StartupOption.RECOVER : RaftStorage.StartupOption.FORMAT).build();
         client = client(group);
+    }
+
+    /** Raft's server begins with each group of which it finds a part of a log. */
+    private static void requireNoOther(Path log, UUID group) throws IOException {
+        if (Files.notExists(log)) {
+            return;
+        }
+        try (var parts = Files.list(log)) {
+            Path other = parts.filter(part -> UUIDS.matcher(part.getFileName().toString()).matches()
+                    && !part.endsWith(group.toString())).findFirst().orElse(null);
+            if (other != null) {
+                throw new StorageReadFailure("the directory " + log + " has a part of the log of another group, "
+                        + other.getFileName() + ", than the store's, which is " + group + ": is it the right store? If "
+                        + "so, name another directory, or move that part away", null);
+            }
+        }
     }
 
     private static RaftClient client(RaftGroup group) {
@@ -228,7 +248,8 @@ final class RaftMember implements Member {
 
     @Override
     public <T, X extends Exception> T readFresh(Transaction.Body<T, X> body) throws X {
-        awaitNumber(ask());
+        long start = System.nanoTime();
+        awaitNumber(ask(start), start);
         return Transaction.read(body);
     }
 
@@ -244,8 +265,7 @@ final class RaftMember implements Member {
      * Asks again while none leads, since one may be about to be elected; but not once this member is to be opened
      * again: whoever does that may wait for those that read.
      */
-    private long ask() {
-        long start = System.nanoTime();
+    private long ask(long start) {
         for (;;) {
             long asked = System.nanoTime();
             try {
@@ -297,9 +317,14 @@ final class RaftMember implements Member {
         }
     }
 
-    private void awaitNumber(long number) {
+    private void awaitNumber(long number, long start) {
         while (replica.acknowledged() < number) {
             requireUsable();
+            if (System.nanoTime() - start > ASK_NANOS_MAX) {
+                throw new StorageReadFailure("the member " + self + " has got transaction " + replica.acknowledged()
+                        + " so far, and a fresh read waits for " + number + ", which the group has: it is slow, or its "
+                        + "disk is", null);
+            }
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
     }

@@ -431,6 +431,11 @@ class GroupCommandTest {
         serveAll();
         servers.get("a").destroy();
         servers.get("a").waitFor();
+        String other = "8c4c70c1-0000-4000-8000-0123456789ab";
+        Path foreign = Files.createDirectory(store("a").resolveSibling("shop.raft").resolve(other));
+        assertTrue(assertThrows(StorageReadFailure.class, () -> Store.open(store("a"), new Group("a", members)))
+                .getMessage().contains(other));
+        Files.delete(foreign);
         for (int opened = 1; opened <= 2; opened++) {
             try (Store store = Store.open(store("a"), new Group("a", members))) {
                 Member member = store.member();

@@ -153,6 +153,26 @@ class ReplicaStoreTest {
         assertThrows(StorageReadFailure.class, () -> Store.open(group.member(0)), "the group knows what counts");
     }
 
+    /** What is refused leaves nothing behind that the member would take for a program that uses the store. */
+    @Test
+    void aMemberIsOpenedWhileProgramsTryInVain() throws Exception {
+        group = new Group(directory);
+        Process program = Stores.start(VainProgram.class, group.member(0));
+        try {
+            assertEquals("tries", program.inputReader().readLine());
+            for (long start = System.nanoTime(); System.nanoTime() - start < 8_000_000_000L;) {
+                try {
+                    Store.openReplica(group.member(0)).close();
+                } catch (StorageReadFailure e) {
+                    // The program has opened what was open before.
+                    assertTrue(e.getMessage().contains("is used by process"), e.getMessage());
+                }
+            }
+        } finally {
+            program.destroyForcibly().waitFor();
+        }
+    }
+
     /** Two records are not in any batch when another one leads: one is in the log, one waits for its place. */
     @Test
     void whatWasNotAcknowledgedIsUndoneWhenALeaderReturns() throws Exception {

@@ -122,14 +122,22 @@ public final class AttachedStore {
             PrivateCopy copy = PrivateCopy.isNeeded(directory) ? PrivateCopy.ofReadOnly(directory) : null;
             store = new AttachedStore(directory, copy, losses);
             AttachedStore attached = store;
-            store.attachments.alone(() -> attached.attachAlone(membership));
+            store.attachments.alone(() -> {
+                try {
+                    attached.attachAlone(membership);
+                } catch (IOException | RuntimeException e) {
+                    // Before another one comes, which would take this process for one that uses the pool.
+                    Memory.unmap();
+                    attached.pages.close();
+                    throw e;
+                }
+            });
             store.checkpointer = new Checkpointer(store);
             return store;
         } catch (IOException e) {
             throw new StorageReadFailure("cannot attach to the store " + directory + ": " + StoreFiles.reason(e), e);
         } catch (RuntimeException e) {
             if (store != null) {
-                Memory.unmap();
                 store.closeFiles();
             }
             throw e;
@@ -616,16 +624,6 @@ public final class AttachedStore {
         return new OutcomeUnknown("the transaction " + number + " of epoch " + epoch + " may be committed or not: "
                 + this + " lost the leadership of its group before a majority had acknowledged it", epoch, number,
                 reason);
-    }
-
-    /** Whether transactions commit here. */
-    public boolean isLeading() {
-        return Replication.takesChanges(pages);
-    }
-
-    /** @throws dev.norn.sas.exception.NotLeader if it has to be opened again before it can lead */
-    public void requireMayLead() {
-        Replication.requireMayLead(pages);
     }
 
     /** Where the files are that this JVM uses. */
