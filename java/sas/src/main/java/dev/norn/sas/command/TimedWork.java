@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /** What waits for other machines: says every few seconds for whom, and ends after a stated time at the latest. */
 final class TimedWork {
-    private static final long SAY_MILLIS = 3000;
+    private static final long SAY_NANOS = 3_000_000_000L;
 
     private final Consumer<String> print;
     private volatile String step = "begins";
@@ -47,8 +47,7 @@ final class TimedWork {
         });
         for (;;) {
             try {
-                long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-                done.get(Math.max(0, Math.min(SAY_MILLIS, left)), TimeUnit.MILLISECONDS);
+                done.get(Math.min(SAY_NANOS, end - System.nanoTime()), TimeUnit.NANOSECONDS);
                 return;
             } catch (TimeoutException e) {
                 if (System.nanoTime() >= end) {
