@@ -21,7 +21,7 @@ fn a_new_image_is_sound_and_empty() {
     assert!(shown.contains("No roots.") && shown.contains("No objects."), "{shown}");
     assert!(line(&shown, "part").starts_with("tinystore, 56 units of 8192 bytes"));
     let dumped = desk.succeed("heap dump a.img");
-    assert!(dumped.lines().filter(|row| row.contains("free")).count() >= 50, "{dumped}");
+    assert!(dumped.lines().any(|row| row.trim_start().starts_with("1 to 55") && row.contains("free")), "{dumped}");
     assert!(dumped.contains("Log in unit") && dumped.contains("Ready"), "{dumped}");
 }
 
