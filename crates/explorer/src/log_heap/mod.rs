@@ -1,4 +1,4 @@
-//! Log-structured heaps: [`unit`] decodes them.
+//! Log-structured heaps: `unit` decodes them.
 
 pub mod unit;
 

@@ -1,4 +1,4 @@
-//! Heaps with TinyStore's structure: [`unit`] decodes units, [`sector`] what is in their sectors.
+//! Heaps with TinyStore's structure: `unit` decodes units, `sector` what is in their sectors.
 
 pub mod entry_text;
 mod sector;
