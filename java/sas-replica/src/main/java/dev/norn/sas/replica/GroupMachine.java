@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
@@ -38,6 +39,7 @@ import org.apache.ratis.util.LifeCycle;
  */
 final class GroupMachine extends BaseStateMachine {
     private static final String OUTCOME = "outcome";
+    private static final long FAILED_NANOS = 100_000_000;
 
     private final ReplicaStore replica;
     private final Sending sending;
@@ -134,6 +136,8 @@ final class GroupMachine extends BaseStateMachine {
     public CompletableFuture<Message> applyTransaction(TransactionContext context) {
         LogEntryProto entry = context.getLogEntry();
         if (failure != null) {
+            // Raft's server tries again at once.
+            LockSupport.parkNanos(this, FAILED_NANOS);
             return CompletableFuture.failedFuture(failure);
         }
         try {

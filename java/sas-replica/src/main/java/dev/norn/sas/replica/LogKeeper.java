@@ -1,7 +1,6 @@
 package dev.norn.sas.replica;
 
 import dev.norn.sas.exception.SASException;
-import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.replica.ReplicaStore;
 import java.io.IOException;
 import java.util.Arrays;
@@ -50,7 +49,6 @@ final class LogKeeper {
             if (machine.failure() == null && isDue(machine)) {
                 cutOff(division, machine);
             }
-            requireRoom(machine);
             long[] next = division.getInfo().getFollowerNextIndices();
             files.removeOldCopy(next == null ? Long.MAX_VALUE : Arrays.stream(next).min().orElse(Long.MAX_VALUE));
         } catch (IOException | SASException e) {
@@ -60,20 +58,6 @@ final class LogKeeper {
 
     private boolean isDue(GroupMachine machine) {
         return machine.appliedBytes() >= logBytes || files.mark() == null && machine.appliedBytes() > 0;
-    }
-
-    /**
-     * A leader whose disk is full would go on to lead, and refuse all transactions once its store's log is full: so
-     * another one has to lead.
-     */
-    private void requireRoom(GroupMachine machine) {
-        try {
-            if (replica.isNearlyFull() && machine.failure() == null) {
-                replica.checkpoint();
-            }
-        } catch (StorageWriteFailure e) {
-            machine.fail(e);
-        }
     }
 
     private void cutOff(RaftServer.Division division, GroupMachine machine) throws IOException {

@@ -119,7 +119,12 @@ public final class RedoLog {
         int length = record.position() + LogRecords.CHECK_BYTES;
         Replication.requireFits(length);
         long end = append(slot, record, length);
-        return end == NO_ROOM ? Latch.hold(slot, CHECKPOINT_LATCH, () -> makeRoom(slot, record, length)) : end;
+        try {
+            return end == NO_ROOM ? Latch.hold(slot, CHECKPOINT_LATCH, () -> makeRoom(slot, record, length)) : end;
+        } catch (StorageWriteFailure e) {
+            pool.loseLeadership();
+            throw e;
+        }
     }
 
     /** Returns the position after the record, or {@link #NO_ROOM}. */

@@ -132,8 +132,8 @@ public final class Replication {
             for (int looks = 1; Memory.getVolatile(LOG_SYNCED) < end; looks++) {
                 log.requireWritable();
                 LockSupport.parkNanos(pool, LOOK_NANOS);
-                if (looks % LOOKS_UNCHECKED == 0 && isLeader() && !hasOwner(pool)) {
-                    lose(pool);
+                if (looks % LOOKS_UNCHECKED == 0 && !hasOwner(pool)) {
+                    pool.loseLeadership();
                 }
             }
         } finally {
@@ -147,11 +147,5 @@ public final class Replication {
             Memory.putVolatile(LOG_SYNCED, end);
             pool.waitQueues().wakeAll(WaitQueues.SYNC);
         }
-    }
-
-    /** Others may lead from now on: nothing that this store has appended is acknowledged any more. */
-    public static void lose(PagePool pool) {
-        Memory.compareAndSet(POOL_WRITE_FAILED, 0, LEADERSHIP_LOST);
-        pool.waitQueues().wakeAll(WaitQueues.SYNC);
     }
 }

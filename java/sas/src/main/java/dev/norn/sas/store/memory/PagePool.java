@@ -158,12 +158,38 @@ public final class PagePool {
      */
     public void back(long offset, long length) {
         try {
-            for (long done = 0; done < length;) {
-                int step = (int) Math.min(ZEROS.length, length - done);
-                done += channel.write(ByteBuffer.wrap(ZEROS, 0, step), offset + done);
-            }
+            writeZeros(offset, length);
         } catch (IOException e) {
+            loseLeadership();
             throw new StorageWriteFailure("the pool " + path + " cannot grow: " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns false if there is no space. */
+    public boolean tryBack(long offset, long length) {
+        try {
+            writeZeros(offset, length);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private void writeZeros(long offset, long length) throws IOException {
+        for (long done = 0; done < length;) {
+            int step = (int) Math.min(ZEROS.length, length - done);
+            done += channel.write(ByteBuffer.wrap(ZEROS, 0, step), offset + done);
+        }
+    }
+
+    /**
+     * Others may lead the store's group from now on: nothing that it has appended is acknowledged any more. A leader
+     * whose disk is full would go on to lead otherwise, and refuse transactions.
+     */
+    public void loseLeadership() {
+        if (Memory.getVolatile(REPLICA_ROLE) == LEADER) {
+            Memory.compareAndSet(POOL_WRITE_FAILED, 0, LEADERSHIP_LOST);
+            waitQueues.wakeAll(WaitQueues.SYNC);
         }
     }
 

@@ -48,7 +48,6 @@ public final class ReplicaStore {
     /** How often a leader looks for records of other programs, and where no other one is attached. */
     private static final long LOOK_NANOS = 100_000;
     private static final long LOOK_ALONE_NANOS = 10_000_000;
-    private static final double NEARLY_FULL = 0.9;
     /** The ends of the names of the files that a copy has besides its settings. */
     private static final List<String> COPIED = List.of(".container", StoreFiles.LOG, StoreFiles.UNAPPLIED);
 
@@ -238,10 +237,8 @@ public final class ReplicaStore {
         if (epoch <= epoch()) {
             return;
         }
-        if (isLeader()) {
-            Replication.lose(store.pages());
-            requireAlive();
-        }
+        store.pages().loseLeadership();
+        requireAlive();
         long ended = Memory.getLong(state + REPLICA_ENDED);
         ByteBuffer change = ByteBuffer.allocate(2 * Replay.operationBytes(16) + 16).order(ByteOrder.LITTLE_ENDIAN);
         Replay.begin(change, Replay.RANGE, endPlace(ended), 16);
@@ -263,9 +260,7 @@ public final class ReplicaStore {
 
     /** Another one leads, or may: nothing that was not acknowledged is acknowledged any more. */
     public synchronized void lose() {
-        if (Memory.getVolatile(REPLICA_ROLE) == LEADER) {
-            Replication.lose(store.pages());
-        }
+        store.pages().loseLeadership();
     }
 
     /**
@@ -339,11 +334,6 @@ public final class ReplicaStore {
      */
     public void backup(Path copy) throws IOException {
         store.backup(copy);
-    }
-
-    /** Whether nearly all of the store's log is in use: checkpoints begin long before, so they have failed. */
-    public boolean isNearlyFull() {
-        return store.isLogNearlyFull(NEARLY_FULL);
     }
 
     /** Brings the containers' files up to what is acknowledged: a member that is attached again begins there. */

@@ -501,11 +501,6 @@ public final class AttachedStore {
         }
     }
 
-    /** Whether more than a share of the log is in use, and nobody makes room. */
-    public boolean isLogNearlyFull(double share) {
-        return log.isNearlyFull(share);
-    }
-
     /** Undoes what dead processes and ended threads left, and {@link #relieve}s the log. */
     public void tend(double share) {
         recovery.reap();

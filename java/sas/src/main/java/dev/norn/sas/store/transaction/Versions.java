@@ -2,7 +2,6 @@ package dev.norn.sas.store.transaction;
 
 import static dev.norn.sas.store.memory.Format.*;
 
-import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.memory.Latch;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.PagePool;
@@ -111,18 +110,16 @@ final class Versions {
         }
 
         private boolean back(long needed) {
-            try {
-                for (long backed = Memory.getLong(VERSIONS_BACKED); backed < needed;) {
-                    long length = Math.min(BACKED_STEP, VERSIONS_BYTES - backed);
-                    pool.back(VERSIONS + backed, length);
-                    backed += length;
-                    Memory.putVolatile(VERSIONS_BACKED, backed);
+            for (long backed = Memory.getLong(VERSIONS_BACKED); backed < needed;) {
+                long length = Math.min(BACKED_STEP, VERSIONS_BYTES - backed);
+                if (!pool.tryBack(VERSIONS + backed, length)) {
+                    // The disk is full. That is the readers' trouble, and not the transaction's.
+                    return false;
                 }
-                return true;
-            } catch (StorageWriteFailure e) {
-                // The disk is full. That is the readers' trouble, and not the transaction's.
-                return false;
+                backed += length;
+                Memory.putVolatile(VERSIONS_BACKED, backed);
             }
+            return true;
         }
 
         private void add(TransactionSlot slot) {
