@@ -24,7 +24,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.apache.ratis.client.RaftClient;
-import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroup;
@@ -37,7 +36,7 @@ import org.apache.ratis.server.storage.RaftStorage;
 /** A member that Raft connects: its server, the client that asks the leader, and the leader's part. */
 final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
-    private static final long RECONNECT_MILLIS = 250;
+    private static final long LOOK_MILLIS = 250;
     private static final long REASON_NANOS_MAX = 10_000_000_000L;
     /** How long a read waits for a leader, and for what it has: as long as a commit waits for a majority. */
     private static final long ASK_NANOS_MAX = 20_000_000_000L;
@@ -49,7 +48,6 @@ final class RaftMember implements Member {
     private final Shipper shipper;
     private final GroupMachine machine;
     private final RaftGroup group;
-    private final Parameters parameters = new Parameters();
     private final RaftServer server;
     private volatile RaftServer.Division division;
     private volatile RaftClient client;
@@ -88,7 +86,6 @@ final class RaftMember implements Member {
         machine = new GroupMachine(replica, shipper, files, this::takeMembers, this::takeRemoval);
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
                 .setProperties(RaftSettings.of(settings, port(own)))
-                .setParameters(parameters)
                 .setOption(isThere ? RaftStorage.StartupOption.RECOVER : RaftStorage.StartupOption.FORMAT).build();
         client = client(group);
     }
@@ -129,11 +126,22 @@ final class RaftMember implements Member {
             }
             RaftClient before = client;
             client = client(RaftTransport.raftGroup(group.getGroupId().getUuid(), all));
-            before.close();
+            closeLater(before);
         } catch (IOException e) {
             System.err.println("sas: the member " + self + " cannot write who the members of its group are: "
                     + StoreFiles.reason(e));
         }
+    }
+
+    /** A call that a silent member does not answer would be waited for, for 3 s. */
+    private static void closeLater(RaftClient client) {
+        Thread.startVirtualThread(() -> {
+            try {
+                client.close();
+            } catch (IOException e) {
+                // It has nothing to lose.
+            }
+        });
     }
 
     /** The others do not count this member any more. Raft's server for the group is closed then. */
@@ -152,7 +160,7 @@ final class RaftMember implements Member {
         takeConfiguration(division.getRaftConf());
         keeper.start(division, machine);
         shipper.connect(server);
-        Thread.ofPlatform().daemon().name("sas-reconnect").start(this::reconnect);
+        Thread.ofPlatform().daemon().name("sas-member").start(this::look);
     }
 
     /** A new member's log may end before the entry that adds it: then what was written down when it joined holds. */
@@ -181,21 +189,18 @@ final class RaftMember implements Member {
     }
 
     /**
-     * While no leader is known, those that were not there before are asked again soon. A member that is not usable goes
-     * on to have a vote, and to take what others send, as a majority may need it; but it must not lead.
+     * A member that is not usable goes on to have a vote, and to take what others send, as a majority may need it; but
+     * it must not lead.
      */
-    private void reconnect() {
+    private void look() {
         try {
-            for (; !isClosed; Thread.sleep(RECONNECT_MILLIS)) {
+            for (; !isClosed; Thread.sleep(LOOK_MILLIS)) {
                 RaftServer.Division its = server.getDivision(group.getGroupId());
                 if (its.getInfo().isLeader() && !isUsable()) {
                     leave();
                     return;
                 }
                 if (its.getInfo().getLeaderId() == null) {
-                    group.getPeers().stream().map(RaftPeer::getId).filter(peer -> !peer.equals(server.getId()))
-                            .forEach(peer -> Thread.startVirtualThread(
-                                    () -> ReconnectingRpc.reconnect(parameters, peer)));
                     askWhetherRemoved(its.getRaftConf());
                 }
             }
@@ -336,7 +341,7 @@ final class RaftMember implements Member {
             awaitReason();
             shipper.close();
             keeper.close();
-            client.close();
+            closeLater(client);
             server.close();
             shipper.join();
         }
