@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.replica.example.Tallies;
@@ -450,6 +451,33 @@ class GroupCommandTest {
                     assertThrows(NotLeader.class, () -> Transaction.run(() -> tallies.count("ann")));
                 }
                 assertTrue(member.isUsable());
+            }
+        }
+    }
+
+    @Test
+    void aFreshReadEndsWhenNobodyLeads() throws Exception {
+        serveAll();
+        servers.get("a").destroy();
+        servers.get("a").waitFor();
+        try (Store store = Store.open(store("a"), new Group("a", members))) {
+            Tallies tallies = tallies(store);
+            long total = store.member().readFresh(tallies::total);
+            signalOthers("a", "STOP");
+            try {
+                assertTimeoutPreemptively(Duration.ofMinutes(1), () -> assertThrows(StorageReadFailure.class,
+                        () -> store.member().readFresh(tallies::total)));
+                assertEquals(total, Transaction.<Long, RuntimeException>read(tallies::total));
+            } finally {
+                signalOthers("a", "CONT");
+            }
+        }
+    }
+
+    private void signalOthers(String than, String signal) throws Exception {
+        for (String name : members.keySet()) {
+            if (!name.equals(than)) {
+                new ProcessBuilder("kill", "-" + signal, Long.toString(servers.get(name).pid())).start().waitFor();
             }
         }
     }
