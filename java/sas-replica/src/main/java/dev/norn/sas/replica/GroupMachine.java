@@ -51,7 +51,7 @@ final class GroupMachine extends BaseStateMachine {
 
     /**
      * @param members takes who the members are, whenever one was added or removed
-     * @param removal is run when the others say that this one is no member any more
+     * @param removal is run when this one seems to be no member
      */
     GroupMachine(ReplicaStore replica, Sending sending, SnapshotFiles files, Consumer<Map<String, String>> members,
             Runnable removal) {
@@ -242,7 +242,7 @@ final class GroupMachine extends BaseStateMachine {
                 + "room", cause));
     }
 
-    /** The others say that this one is no member, when it asks for votes: it was removed, and not told. */
+    /** When it is to ask for votes, the others say that this one is no member, or its part of the log does not say so. */
     @Override
     public void notifyServerShutdown(RoleInfoProto role, boolean ofAllGroups) {
         if (!ofAllGroups) {

@@ -21,9 +21,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroup;
@@ -37,6 +39,8 @@ import org.apache.ratis.server.storage.RaftStorage;
 final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long LOOK_MILLIS = 250;
+    /** 10 s. Who knows no leader asks for votes after twice .9 s at the latest, at the default, and then every .9 s. */
+    private static final int LOOKS_ALONE = 40;
     private static final long REASON_NANOS_MAX = 10_000_000_000L;
     /** How long a read waits for a leader, and for what it has: as long as a commit waits for a majority. */
     private static final long ASK_NANOS_MAX = 20_000_000_000L;
@@ -48,6 +52,8 @@ final class RaftMember implements Member {
     private final Shipper shipper;
     private final GroupMachine machine;
     private final RaftGroup group;
+    private final AtomicLong votes = new AtomicLong();
+    private final int looksAlone;
     private final RaftServer server;
     private volatile RaftServer.Division division;
     private volatile RaftClient client;
@@ -82,10 +88,15 @@ final class RaftMember implements Member {
         SnapshotFiles files = new SnapshotFiles(settings.log(), group.getGroupId().getUuid());
         files.adopt();
         files.use(replica);
+        VoteFile.repair(settings.log(), group.getGroupId().getUuid(), self,
+                Math.max(replica.epoch(), files.mark() == null ? 0 : files.mark().getTerm()));
         keeper = new LogKeeper(replica, files, settings.logBytes());
         machine = new GroupMachine(replica, shipper, files, this::takeMembers, this::takeRemoval);
+        looksAlone = Math.max(LOOKS_ALONE, LOOKS_ALONE * settings.electionMillis() / Group.ELECTION_MILLIS);
+        Parameters parameters = new Parameters();
+        parameters.put(ReconnectingRpc.VOTES, votes, AtomicLong.class);
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
-                .setProperties(RaftSettings.of(settings, port(own)))
+                .setProperties(RaftSettings.of(settings, port(own))).setParameters(parameters)
                 .setOption(isThere ? RaftStorage.StartupOption.RECOVER : RaftStorage.StartupOption.FORMAT).build();
         client = client(group);
     }
@@ -144,13 +155,17 @@ final class RaftMember implements Member {
         });
     }
 
-    /** The others do not count this member any more. Raft's server for the group is closed then. */
+    /**
+     * Raft's server for the group is closed: the others do not count this member any more, or its own part of the log
+     * does not. Only the leader can say which: a new member's may lack the entry that has added it.
+     */
     private void takeRemoval() {
-        RaftServer.Division its = division;
-        if (its != null) {
-            Map<String, String> others = GroupMachine.membersOf(its.getRaftConf());
-            others.remove(self);
-            takeMembers(others);
+        Map<String, String> all = RaftTransport.membersOfLeader(group, REMOVAL_WAIT);
+        if (all != null && !all.containsKey(self)) {
+            takeMembers(all);
+        } else {
+            machine.fail(new StorageReadFailure("the part of the group's log of the member " + self + " does not say yet "
+                    + "that it is a member: close it and open it again", null));
         }
     }
 
@@ -190,9 +205,11 @@ final class RaftMember implements Member {
 
     /**
      * A member that is not usable goes on to have a vote, and to take what others send, as a majority may need it; but
-     * it must not lead.
+     * it must not lead. Raft's server ends an election, and begins no other one, when it cannot write its vote down.
      */
     private void look() {
+        int alone = 0;
+        long before = 0;
         try {
             for (; !isClosed; Thread.sleep(LOOK_MILLIS)) {
                 RaftServer.Division its = server.getDivision(group.getGroupId());
@@ -202,6 +219,13 @@ final class RaftMember implements Member {
                 }
                 if (its.getInfo().getLeaderId() == null) {
                     askWhetherRemoved(its.getRaftConf());
+                }
+                boolean isAlone = its.getInfo().getLeaderId() == null && votes.get() == before;
+                before = votes.get();
+                alone = isAlone ? alone + 1 : 0;
+                if (alone > looksAlone && isUsable() && isCounted(its.getRaftConf())) {
+                    machine.fail(new StorageWriteFailure("the member " + self + " knows no leader and asks for no "
+                            + "votes, as when it had no room to write its own down: close it and open it again", null));
                 }
             }
         } catch (IOException | InterruptedException e) {
@@ -214,14 +238,17 @@ final class RaftMember implements Member {
      * says that it was removed. It was killed before it could write that down, or the entry did not get a majority.
      */
     private void askWhetherRemoved(RaftConfiguration configuration) {
-        boolean isCounted = configuration.getPreviousPeers().isEmpty()
-                && GroupMachine.membersOf(configuration).containsKey(self);
-        if (!isCounted && machine.failure() == null) {
+        if (!isCounted(configuration) && machine.failure() == null) {
             Map<String, String> all = RaftTransport.membersOfLeader(group, REMOVAL_WAIT);
             if (all != null && !all.containsKey(self)) {
                 takeMembers(all);
             }
         }
+    }
+
+    private boolean isCounted(RaftConfiguration configuration) {
+        return configuration.getPreviousPeers().isEmpty()
+                && GroupMachine.membersOf(configuration).containsKey(self);
     }
 
     @Override

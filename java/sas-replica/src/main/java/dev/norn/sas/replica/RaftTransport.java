@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroup;
@@ -33,6 +34,9 @@ public final class RaftTransport implements GroupTransport {
         try {
             member.start();
             return member;
+        } catch (CompletionException e) {
+            member.close();
+            throw e.getCause() instanceof IOException cause ? cause : e;
         } catch (IOException | RuntimeException e) {
             member.close();
             throw e;

@@ -30,7 +30,9 @@ class MemberTest {
     private static final int SILENT_ROUNDS = 2;
     private static final long SILENT_MILLIS = 2000;
     private static final int ACKNOWLEDGED = 20;
-    private static final int HOLD_SECONDS = 60;
+    private static final int HOLD_SECONDS = 20;
+    /** Long enough for several elections. */
+    private static final int NO_ROOM_MILLIS = 5000;
     /** So many new accounts are less than a transaction may change, by what the clients count meanwhile; and more. */
     private static final int LARGEST = 70_000;
     private static final int TOO_LARGE = 75_000;
@@ -120,19 +122,56 @@ class MemberTest {
     void aMemberWithoutRoomDoesNotStayTheLeader() throws Exception {
         try (TestGroup group = new TestGroup(directory, List.of("a"), 0)) {
             Child only = group.start("a", 0);
-            while (!only.ask("leads").equals("true")) {
-                Thread.sleep(20);
-            }
+            awaitLeader(group);
             only.ask("hold " + HOLD_SECONDS);
             only.limitFiles(FULL_BYTES);
             for (int bytes = 0; only.ask("big " + SOME).equals("COMMITTED"); bytes += SOME) {
                 assertTrue(bytes < FULL_BYTES, "its disk was full long ago");
             }
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(HOLD_SECONDS / 2);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestGroup.ANSWER_SECONDS_MAX);
             while (group.listens("a")) {
                 assertTrue(System.nanoTime() < end, "it leads, and takes no transactions\n" + group.errors());
                 Thread.sleep(20);
             }
+            // It is opened in vain meanwhile.
+            Thread.sleep(TimeUnit.SECONDS.toMillis(HOLD_SECONDS) + NO_ROOM_MILLIS);
+            only.limitFilesNoMore();
+            awaitLeader(group);
+            assertEquals("COMMITTED", only.ask("big " + SOME), group.errors());
+        }
+    }
+
+    /** Raft's server ends an election when it cannot write its vote down, and begins no other one. */
+    @Test
+    void membersThatHadNoRoomForTheirVotesElectOneOfThemLater() throws Exception {
+        try (TestGroup group = new TestGroup(directory, List.of("a", "b", "c"), 0)) {
+            for (String name : group.members.keySet()) {
+                group.start(name, 0);
+            }
+            String leads = awaitLeader(group);
+            awaitAll(group, leads);
+            Child before = group.children.remove(leads);
+            for (Child child : group.children.values()) {
+                child.limitFiles(0);
+            }
+            before.process.destroyForcibly().waitFor();
+            Thread.sleep(NO_ROOM_MILLIS);
+            for (Child child : group.children.values()) {
+                child.limitFilesNoMore();
+            }
+            awaitLeader(group);
+        }
+    }
+
+    private static String awaitLeader(TestGroup group) throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestGroup.ANSWER_SECONDS_MAX);
+        for (;; Thread.sleep(20)) {
+            for (Child child : group.children.values()) {
+                if (child.ask("leads").equals("true")) {
+                    return child.name;
+                }
+            }
+            assertTrue(System.nanoTime() < end, group.report());
         }
     }
 

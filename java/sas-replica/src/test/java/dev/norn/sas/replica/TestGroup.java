@@ -274,8 +274,16 @@ class TestGroup implements AutoCloseable {
 
         /** From now on, it can write no file beyond so many bytes. */
         void limitFiles(long bytes) throws Exception {
-            assertEquals(0, new ProcessBuilder("prlimit", "--fsize=" + bytes, "--pid", Long.toString(process.pid()))
-                    .start().waitFor());
+            limit(Long.toString(bytes));
+        }
+
+        void limitFilesNoMore() throws Exception {
+            limit("unlimited");
+        }
+
+        private void limit(String bytes) throws Exception {
+            assertEquals(0, new ProcessBuilder("prlimit", "--fsize=" + bytes + ":", "--pid",
+                    Long.toString(process.pid())).start().waitFor());
         }
     }
 }

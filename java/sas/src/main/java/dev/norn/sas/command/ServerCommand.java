@@ -150,13 +150,13 @@ final class ServerCommand extends SasCommand.OnStore {
         }
     }
 
-    /** Waits for programs that use the store; null if interrupted. */
+    /** Waits for programs that use the store, and for room on the disk; null if interrupted. */
     private Store reopen(Group group) throws InterruptedException {
         String told = "";
         do {
             try {
                 return Store.open(directory(), group);
-            } catch (StorageReadFailure e) {
+            } catch (StorageReadFailure | StorageWriteFailure e) {
                 if (!told.equals(e.getMessage())) {
                     told = e.getMessage();
                     say("waits: " + told);

@@ -195,6 +195,8 @@ class ReplicaStoreTest {
             group.batches.add(ReplicaStore.beginning(9).encode());
             assertThrows(StorageWriteFailure.class, () -> replay(replica));
             unknown.add(Background.await(lost));
+            assertEquals(Outcome.NOT_YET, replica.outcome(2, replica.number()), "the next leader decides");
+            assertEquals(Outcome.COMMITTED, replica.outcome(1, history.lastKey()));
             assertTrue(assertThrows(NotLeader.class, () -> Transaction.run(() -> pile.step(random))).mustReopen());
             assertThrows(NotLeader.class, () -> store.awaitLeading(Duration.ofSeconds(10)));
             // It comes late, and all members leave it out.

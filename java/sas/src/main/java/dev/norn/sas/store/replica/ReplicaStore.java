@@ -141,10 +141,10 @@ public final class ReplicaStore {
         return Memory.getVolatile(state + REPLICA_NUMBER);
     }
 
-    /** The number of the last record that a majority has, as far as is known here. */
+    /** The number of the last record that a majority has, as far as is known here. Who has led may have more. */
     public synchronized long acknowledged() {
-        return isLeader() && !unacknowledged.isEmpty() ? unacknowledged.peek()[2] - 1
-                : isLeader() ? handedOn : number();
+        boolean hasLed = Memory.getVolatile(REPLICA_ROLE) == LEADER;
+        return hasLed && !unacknowledged.isEmpty() ? unacknowledged.peek()[2] - 1 : hasLed ? handedOn : number();
     }
 
     /** The current epoch. */

@@ -125,7 +125,7 @@ public final class AttachedStore {
             store.attachments.alone(() -> {
                 try {
                     attached.attachAlone(membership);
-                } catch (IOException | RuntimeException e) {
+                } catch (IOException | RuntimeException | Error e) {
                     // Before another one comes, which would take this process for one that uses the pool.
                     Memory.unmap();
                     attached.pages.close();
@@ -135,12 +135,21 @@ public final class AttachedStore {
             store.checkpointer = new Checkpointer(store);
             return store;
         } catch (IOException e) {
+            closeFiles(store);
             throw new StorageReadFailure("cannot attach to the store " + directory + ": " + StoreFiles.reason(e), e);
-        } catch (RuntimeException e) {
-            if (store != null) {
-                store.closeFiles();
-            }
+        } catch (InternalError e) {
+            closeFiles(store);
+            throw new StorageReadFailure("cannot attach to the store " + directory + ": there is no room on the disk of "
+                    + "its pool, or it cannot be read (" + e.getMessage() + ")", e);
+        } catch (RuntimeException | Error e) {
+            closeFiles(store);
             throw e;
+        }
+    }
+
+    private static void closeFiles(AttachedStore store) {
+        if (store != null) {
+            store.closeFiles();
         }
     }
 
