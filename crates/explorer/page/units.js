@@ -46,6 +46,7 @@ function refresh() {
   byId("units-height").style.height = `${unit_count * ROW}px`;
   byId("export").disabled = !chip.overview.has_image;
   byId("record").disabled = !chip.overview.is_mounted;
+  byId("tour").disabled = !chip.overview.has_tour;
   describeUnit();
   redraw();
 }

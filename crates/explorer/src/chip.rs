@@ -122,6 +122,7 @@ impl<C: Content> Shown for Chip<C> {
             content: self.content.as_ref().map_or_else(Clone::clone, |_| C::NAME.to_owned()),
             formats: C::FORMATS,
             panels: C::PANELS,
+            tour: C::TOUR,
             kinds: C::KINDS,
             erases: counters.erases,
             programs: counters.programs(),

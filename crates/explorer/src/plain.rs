@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::anatomy::{Area, ERASED, Found, Kind, State, UNKNOWN};
 use crate::content::{Cells, Content, Played};
-use crate::shown::{Overview, Recording, Shown, UnitOverview};
+use crate::shown::{Overview, Recording, Shown, Tour, UnitOverview};
 use crate::traced::Traced;
 
 const KINDS: &[Kind] = &[UNKNOWN, ERASED];
@@ -19,6 +19,7 @@ impl Content for Plain {
     const NAME: &'static str = "";
     const FORMATS: &'static [&'static str] = &[];
     const PANELS: &'static [&'static str] = &[];
+    const TOUR: Option<Tour> = None;
     const KINDS: &'static [Kind] = KINDS;
     const HEAD_BYTES: u32 = 0;
 
@@ -107,6 +108,7 @@ impl Shown for Blocks {
             content: "a NAND part".to_owned(),
             formats: &[],
             panels: &[],
+            tour: None,
             kinds: KINDS,
             erases: self.0.counters().erases,
             programs: self.0.counters().programs,

@@ -89,8 +89,9 @@ impl Session {
             }
             "cut" => self.cut(number("operation")?, number("shape")? as usize, number("seed")?),
             "tour" => {
-                let stop = tour::stop(number("step")? as usize)?;
-                self.shown = Box::new(stop.chip);
+                let tour = shown.overview().tour.ok_or("there is no tour of such an image")?;
+                let stop = tour::stop(tour, number("step")? as usize)?;
+                self.shown = stop.shown;
                 self.play = None;
                 Ok(json!({ "title": stop.title, "text": stop.text, "look": stop.look.0 }))
             }

@@ -108,6 +108,8 @@ pub struct Overview {
     pub formats: &'static [&'static str],
     /// Panels of the page beside those that every kind has.
     pub panels: &'static [&'static str],
+    /// The guided tour of such an image, if there is one.
+    pub tour: Option<Tour>,
     /// Kinds of areas, as in the legend.
     pub kinds: &'static [Kind],
     /// Erases and programs that the part has counted.
@@ -120,6 +122,17 @@ pub struct Overview {
     pub mount: (u64, u64),
     /// Whether there is a file of what is shown.
     pub has_image: bool,
+}
+
+/// A guided tour, by what is on the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tour {
+    /// A log-structured heap.
+    LogHeap,
+    /// A heap with TinyStore's structure.
+    TinyStore,
+    /// An ordered index.
+    Index,
 }
 
 /// A unit in the picture.
@@ -141,7 +154,7 @@ impl Overview {
         json!({
             "part": self.part, "units_are": self.units_are, "unit_count": self.units.len(),
             "unit_bytes": self.unit_bytes, "units": self.units.iter().map(unit).collect::<Vec<_>>(),
-            "content": self.content, "formats": self.formats, "panels": self.panels,
+            "content": self.content, "formats": self.formats, "panels": self.panels, "has_tour": self.tour.is_some(),
             "kinds": self.kinds.iter().map(kind).collect::<Vec<_>>(), "erases": self.erases,
             "programs": self.programs, "is_mounted": self.is_mounted,
             "mount": { "operations": self.mount.0, "reads": self.mount.1 }, "has_image": self.has_image,

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use norn_explorer::anatomy::ERASED;
 use norn_explorer::session::Session;
-use norn_explorer::shown::{self, Shown};
+use norn_explorer::shown::{self, Tour};
 use norn_explorer::tour;
+use norn_explorer::tour::steps::{STEPS, Stop};
 use norn_flash_sim::{NorSim, catalogue};
 use norn_object_heap::{Config, ErrorDetection, HeapIn, UnitRow};
 use norn_ordered_index::{Settings, Varying, VaryingList};
@@ -332,23 +334,80 @@ fn each_position_differs_from_the_one_before_by_one_operation() {
     assert!(words > 100, "{words} words");
 }
 
-#[test]
-fn the_tour_has_its_five_steps() {
-    for (number, title) in tour::TITLES.iter().enumerate() {
-        let mut stop = tour::stop(number).unwrap();
-        assert_eq!(stop.title, *title);
-        let says = shown::at(&mut stop.chip, stop.look).unwrap()["pieces"].to_string();
-        match number {
-            0 => assert!(says.contains("field 0") && !says.contains("delta"), "{says}"),
-            1 => assert!(says.contains("delta of field 0") && !says.contains("torn"), "{says}"),
-            2 => assert!(says.contains("torn or damaged"), "{says}"),
-            3 => assert!(!says.contains("torn") && stop.text.contains("Field 0 is 70"), "{says}"),
-            _ => {
-                assert_eq!(stop.chip.areas((stop.look.0 / 512) as u16).unwrap().len(), 1, "erased");
-            }
-        }
+/// The steps of a tour, each with the pieces at the place that it shows.
+fn stops(tour: Tour) -> [(Stop, String); STEPS] {
+    std::array::from_fn(|number| {
+        let mut stop = tour::stop(tour, number).unwrap();
+        let says = shown::at(&mut *stop.shown, stop.look).unwrap()["pieces"].to_string();
+        (stop, says)
+    })
+}
+
+/// What the tours have in common: only after the cut has a mount something to repair, and after the repair no more.
+fn has_steps(stops: &mut [(Stop, String); STEPS]) {
+    for (number, (stop, _)) in stops.iter().enumerate().filter(|(number, _)| *number != 2) {
+        assert!(stop.shown.mounted().is_some(), "step {number}");
     }
-    assert!(tour::stop(tour::TITLES.len()).is_err());
+    let [_, _, (cut, _), (repaired, _), (reclaimed, _)] = stops;
+    let calls = cut.shown.mount_texts().len();
+    assert!(calls > 0 && repaired.text.contains(&calls.to_string()), "{calls}: {}", repaired.text);
+    assert_eq!(cut.shown.mounted().unwrap().image(), repaired.shown.image());
+    assert_eq!(repaired.shown.mount_texts(), [""; 0]);
+    let unit = reclaimed.look.0 / reclaimed.shown.overview().unit_bytes;
+    let areas = reclaimed.shown.areas(unit as u16).unwrap();
+    assert!(areas.len() == 1 && areas[0].kind == ERASED, "{areas:?}");
+    assert!(reclaimed.text.contains(&format!("unit {unit} is erased")), "{}", reclaimed.text);
+}
+
+#[test]
+fn the_tour_of_a_log_structured_heap_has_its_five_steps() {
+    let mut stops = stops(Tour::LogHeap);
+    has_steps(&mut stops);
+    let [created, updated, cut, mounted, _] = stops;
+    assert!(created.1.contains("field 0") && !created.1.contains("delta"), "{}", created.1);
+    assert!(updated.1.contains("delta of field 0") && !updated.1.contains("torn"), "{}", updated.1);
+    assert!(cut.1.contains("torn or damaged"), "{}", cut.1);
+    assert!(!mounted.1.contains("torn") && mounted.0.text.contains("Field 0 is 70"), "{}", mounted.1);
+    assert!(tour::stop(Tour::LogHeap, STEPS).is_err());
+}
+
+#[test]
+fn the_tour_of_tinystores_structure_has_its_five_steps() {
+    let mut stops = stops(Tour::TinyStore);
+    has_steps(&mut stops);
+    let [created, updated, cut, mounted, _] = stops;
+    assert!(created.1.contains("initialization flags") && created.0.text.contains("#0.2"), "{}", created.0.text);
+    assert!(updated.1.contains(r#""delta of field 0","value":"46000000""#), "{}", updated.1);
+    assert!(cut.1.contains(r#""entry","value":"torn or void""#), "{}", cut.1);
+    let texts = cut.0.shown.mount_texts();
+    assert!(texts[0].contains("void") && texts[1].contains("entry Abort"), "{texts:?}");
+    assert!(mounted.1.contains("1e000000, void") && mounted.0.text.contains("Field 0 is 70"), "{}", mounted.1);
+}
+
+#[test]
+fn the_tour_of_an_index_has_its_five_steps() {
+    let mut stops = stops(Tour::Index);
+    has_steps(&mut stops);
+    let [created, updated, cut, mounted, (mut reclaimed, _)] = stops;
+    assert!(created.1.contains("1 slots count"), "{}", created.1);
+    let has =
+        |says: &str, slot: &str, value: &str| says.contains(&format!(r#""value of slot {slot}","value":"{value}""#));
+    assert!(has(&updated.1, "0, obsolete", "00000064") && has(&updated.1, "2", "00000046"), "{}", updated.1);
+    assert!(cut.1.contains("key of slot 3, torn") && has(&cut.1, "2", "00000046"), "{}", cut.1);
+    assert!(mounted.1.contains("key of slot 3, obsolete") && has(&mounted.1, "2", "00000046"), "{}", mounted.1);
+    assert!(mounted.0.text.contains("Key 7 has the value 70"), "{}", mounted.0.text);
+    let found = reclaimed.shown.ask(&json!({ "ask": "turnstiles" })).unwrap();
+    let unit = u64::from(reclaimed.look.0 / reclaimed.shown.overview().unit_bytes);
+    let moved = found["blocks"].as_array().unwrap().iter().filter(|block| block["unit"] != unit);
+    assert!(moved.clone().any(|block| block["counts"] == true && block["live"] != 0), "{found}");
+}
+
+#[test]
+fn what_has_no_tour_says_so() {
+    let mut disk = Session::empty("nandtest-48x16x512").unwrap();
+    assert_eq!(ask(&mut disk, json!({ "ask": "overview" }))["has_tour"], false);
+    let refused = disk.answer(br#"{"ask":"tour","step":0}"#);
+    assert!(refused["error"].as_str().unwrap().contains("no tour"), "{refused}");
 }
 
 #[test]

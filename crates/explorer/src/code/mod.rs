@@ -421,6 +421,7 @@ impl Shown for Code {
             content,
             formats: &["code-image"],
             panels: &["cache"],
+            tour: None,
             kinds: KINDS,
             erases: counters.erases,
             programs: counters.programs + counters.copies,

@@ -213,6 +213,7 @@ impl Shown for Disk {
             content,
             formats: &["nand-ftl"],
             panels: &["map", "tokens"],
+            tour: None,
             kinds: KINDS,
             erases: counters.erases,
             programs: counters.programs + counters.copies,
