@@ -13,7 +13,7 @@ use norn_flash::{Address, EraseUnit, NorPart};
 use norn_flash_sim::{NorSim, Tear};
 use serde_json::Value;
 
-use crate::anatomy::{Area, Found};
+use crate::anatomy::{Area, Found, counted};
 use crate::content::{Cells, Content};
 use crate::shown::{Overview, Recording, Shown, UnitOverview};
 use crate::traced::{Act, Operation, Traced};
@@ -100,7 +100,9 @@ impl<C: Content> Chip<C> {
     pub fn text_of(&self, operation: &Operation) -> String {
         match operation.act {
             Act::Erase(unit) => format!("erase {unit}"),
-            Act::Program(address, bytes) => format!("program {bytes} bytes at {address}: {}", self.text_at(address)),
+            Act::Program(address, bytes) => {
+                format!("program {} at {address}: {}", counted(bytes as usize, "byte"), self.text_at(address))
+            }
         }
     }
 }
@@ -320,6 +322,12 @@ impl<C: Content> Recording for Play<C> {
         let chip = Chip::at_work(after.device().sim.clone(), after);
         let found = step.operations.iter().find(|one| (one.first..one.first + one.words).contains(&operation));
         (found.map_or_else(String::new, |one| chip.text_of(one)), step.text.clone())
+    }
+
+    fn without_operation(&self, operation: u64) -> Vec<&str> {
+        let begins_here = |step: &&Step<C>| step.before.device().sim.operations() == operation;
+        let is_without = |step: &&Step<C>| step.operations.is_empty();
+        self.steps.iter().filter(begins_here).filter(is_without).map(|step| &*step.text).collect()
     }
 
     fn at(&self, operation: u64) -> Box<dyn Shown> {

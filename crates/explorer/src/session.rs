@@ -85,7 +85,8 @@ impl Session {
                 let position = number("operation")?;
                 let (shown, (operation, call)) = (self.play()?.at(position), self.play()?.text(position));
                 self.shown = shown;
-                Ok(json!({ "operation": operation, "call": call }))
+                let without = self.play()?.without_operation(position);
+                Ok(json!({ "operation": operation, "call": call, "without_operation": without }))
             }
             "cut" => self.cut(number("operation")?, number("shape")? as usize, number("seed")?),
             "tour" => {

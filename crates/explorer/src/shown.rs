@@ -75,6 +75,12 @@ pub trait Recording {
     /// What the operation of this number is, in words, and its call.
     fn text(&self, operation: u64) -> (String, String);
 
+    /// Calls in words that were made before the operation of this number, after the one before it, and took none.
+    fn without_operation(&self, operation: u64) -> Vec<&str> {
+        let _ = operation;
+        Vec::new()
+    }
+
     /// The part after so many operations, all of them whole.
     fn at(&self, operation: u64) -> Box<dyn Shown>;
 

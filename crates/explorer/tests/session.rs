@@ -264,6 +264,50 @@ fn an_index_holds_what_the_calls_put_and_where_it_is_said() {
     }
 }
 
+/// Of a cut move, both blocks have the cells: each says which of them count.
+#[test]
+fn cells_of_a_cut_move_say_why_they_do_not_count() {
+    let [mut session, _] = empty_indexes();
+    let (first, last) = record_calls(&mut session, 5, 400);
+    let (mut moved, mut filling) = (0, 0);
+    for operation in first..last {
+        ask(&mut session, json!({ "ask": "cut", "operation": operation, "shape": 0, "seed": 0 }));
+        let blocks = ask(&mut session, json!({ "ask": "turnstiles" }))["blocks"].clone();
+        for block in blocks.as_array().unwrap() {
+            let (role, cells) = (block["role"].as_str().unwrap(), block["cells"].as_str().unwrap());
+            let Some(number) = cells.find(['o', 'h']).filter(|_| role.starts_with("moved ")) else { continue };
+            let at = block["at"].as_u64().unwrap() + number as u64 * block["cell_bytes"].as_u64().unwrap();
+            let title = ask(&mut session, json!({ "ask": "at", "address": at }))["title"].as_str().unwrap().to_owned();
+            let other: u16 = role.split([' ', ',']).nth(2).unwrap().parse().unwrap();
+            let (why, count) = match role.ends_with("to be erased") {
+                true => (format!("a copy of it in unit {other} counts"), &mut moved),
+                false => (format!("does not count yet, of the cell of this number in unit {other}"), &mut filling),
+            };
+            assert!(title.contains(&why), "{role}: {title}");
+            let areas = ask(&mut session, json!({ "ask": "unit", "unit": block["unit"] }))["areas"].clone();
+            let area = areas.as_array().unwrap().iter().find(|area| area["at"] == at).unwrap();
+            assert!(area["text"].as_str().unwrap().contains(&why) && area["state"] == "obsolete", "{area}");
+            *count += 1;
+        }
+    }
+    assert!(moved > 0 && filling > 0, "{moved} {filling}");
+}
+
+/// A read of a range programs nothing: the slider had no place at which it was seen.
+#[test]
+fn calls_without_an_operation_are_shown_where_they_were_made() {
+    let [mut session, _] = empty_indexes();
+    let recorded = ask(&mut session, json!({ "ask": "record", "seed": 6, "calls": 300 }));
+    let mut seen = 0;
+    for call in recorded["calls"].as_array().unwrap() {
+        let position = ask(&mut session, json!({ "ask": "position", "operation": call[1] }));
+        let is_listed = position["without_operation"].as_array().unwrap().contains(&call[0]);
+        assert_eq!(is_listed, call[2] == 0, "{call}: {position}");
+        seen += usize::from(is_listed && call[0].as_str().unwrap().starts_with("read "));
+    }
+    assert!(seen > 5, "{seen}");
+}
+
 /// The levels of the panel hold every object once, in the order of keys, and each pointer leads to the next one.
 #[test]
 fn levels_lead_through_every_object_and_turnstiles_show_every_cell() {
@@ -389,7 +433,7 @@ fn the_tour_of_an_index_has_its_five_steps() {
     let mut stops = stops(Tour::Index);
     has_steps(&mut stops);
     let [created, updated, cut, mounted, (mut reclaimed, _)] = stops;
-    assert!(created.1.contains("1 slots count"), "{}", created.1);
+    assert!(created.1.contains("1 slot counts"), "{}", created.1);
     let has =
         |says: &str, slot: &str, value: &str| says.contains(&format!(r#""value of slot {slot}","value":"{value}""#));
     assert!(has(&updated.1, "0, obsolete", "00000064") && has(&updated.1, "2", "00000046"), "{}", updated.1);
