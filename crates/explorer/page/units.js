@@ -10,7 +10,7 @@ let isDue = false;
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = [...Object.values(chip.kinds).map(([name]) => name), "map", "front", "pale", "mark", "row", "back"];
+  const names = [...Object.values(chip.kinds).map(([name]) => name), "map", "front", "pale", "mark", "row", "back", "obsolete"];
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
 }
 
@@ -112,7 +112,7 @@ function drawRow(context, unit, y, width) {
     while (strip[to] === strip[from]) to += 1;
     const letter = strip[from].toLowerCase();
     if (letter !== "e") {
-      context.globalAlpha = strip[from] === letter ? strength(sequence) : 0.25;
+      context.globalAlpha = strip[from] === letter ? strength(sequence) : Number(colours.obsolete);
       context.fillStyle = colours[chip.kinds[letter][0]];
       context.fillRect(LEFT + (room * from) / COLUMNS, y + 2, (room * (to - from)) / COLUMNS, ROW - 4);
     }

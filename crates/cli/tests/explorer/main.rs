@@ -6,6 +6,7 @@
 mod browser;
 mod index;
 mod nand;
+mod tours;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -130,61 +131,6 @@ fn cut_at_random_operations(engine: &str) {
         desk.succeed("--quiet heap check mounted.img");
     }
     assert!(repaired > CUTS / 4, "mounts that had something to repair: {repaired}");
-}
-
-#[test]
-fn the_tour_shows_what_it_tells() {
-    let (_desk, mut browser) = shown();
-    browser.picture("start.png");
-    browser.click("tour");
-    let title = |browser: &mut Browser| browser.text("byId('guide-title').textContent");
-    let says = |browser: &mut Browser| -> Vec<String> {
-        browser.rows("bytes", 0).into_iter().map(|row| format!("{}: {}", row[1], row[2])).collect()
-    };
-    let has = |says: &[String], what: &str| says.iter().any(|line| line == what);
-
-    assert_eq!(title(&mut browser), "1 of 5: An object is created");
-    let created = says(&mut browser);
-    assert!(has(&created, "fields: 2") && has(&created, "field 0: 00000000"), "{created:?}");
-    browser.picture("tour-1.png");
-
-    browser.click("guide-next");
-    assert_eq!(title(&mut browser), "2 of 5: A field is updated");
-    let updated = says(&mut browser);
-    assert!(updated.iter().any(|line| line.ends_with(": delta of field 0")), "{updated:?}");
-    assert!(!has(&updated, "place 1: torn or damaged"));
-
-    browser.click("guide-next");
-    assert_eq!(title(&mut browser), "3 of 5: The power fails");
-    let torn = says(&mut browser);
-    assert_eq!(torn.iter().filter(|line| line.ends_with(": torn or damaged")).count(), 1, "{torn:?}");
-    browser.picture("tour-3.png");
-
-    browser.click("guide-next");
-    assert_eq!(title(&mut browser), "4 of 5: The mount repairs");
-    let read = browser.rows("bytes", 0).into_iter().find(|row| row[1] == "field 0").unwrap();
-    assert_eq!([&read[2], &read[3]], ["64000000", "100"], "the value before its deltas");
-    browser.click("tab-objects");
-    browser.value("document.querySelectorAll('#objects table')[1].querySelector('tbody button').click()");
-    let fields = browser.rows("objects", 0);
-    assert_eq!([&fields[0][1], &fields[0][2]], ["46000000", "70"]);
-    let readings = ["ff", "416e6e0000", "fffffffffeff", "0a00"].map(|digits| format!("readings('{digits}')"));
-    let readings = readings.map(|expression| browser.text(&expression));
-    assert_eq!(readings, ["255, -1", "\"Ann\"", "", "10"]);
-    browser.value("showStep(3)");
-    let mounted = says(&mut browser);
-    assert!(!mounted.iter().any(|line| line.contains("torn")), "{mounted:?}");
-    assert!(browser.text("byId('guide-text').textContent").contains("Field 0 is 70"));
-
-    browser.click("guide-next");
-    assert_eq!(title(&mut browser), "5 of 5: A unit is reclaimed");
-    browser.click("tab-unit");
-    let areas = browser.rows("unit", 0);
-    assert_eq!(areas.len(), 1, "the unit is erased: {areas:?}");
-    assert_eq!(areas[0][1], "erased");
-    browser.picture("tour-5.png");
-    browser.click("guide-end");
-    assert_eq!(browser.value("byId('guide').hidden"), true);
 }
 
 #[test]

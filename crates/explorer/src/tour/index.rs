@@ -50,18 +50,18 @@ impl Toured for Index<FixedWidths> {
     fn text(event: &Event) -> String {
         match event {
             Event::Created(name) => format!(
-                "The program put {name} with the value 100. The list was empty: a cell of a block became an object, with \
+                "The program put {name} with the value 100, 0x64. The list was empty: a cell of a block became an object, with \
                  a level that was drawn, and pointers of the head were programmed to lead to it. The entry is in the \
                  object's first slot, with a code of its own: before the slot was whole, the key was not there."
             ),
             Event::Updated => {
-                "The program put key 11, and then key 7 again with the value 70. The new entry is in the next free slot of \
+                "The program put key 11, and then key 7 again with the value 70, 0x46. The new entry is in the next free slot of \
                  the object. Then one bit of the bitmap was cleared, and the slot with 100 counts no more. Of a cut \
                  between these two, a mount would have cleared that bit."
                     .to_owned()
             }
             Event::Cut(at) => format!(
-                "The program was putting key 7 with the value 30 when the power failed in the slot at {at}. One bit of \
+                "The program was putting key 7 with the value 30, 0x1e, when the power failed in the slot at {at}. One bit of \
                  the first word was not cleared any more, and nothing of the words after it. The slot's code does not \
                  agree, so that the slot is torn, and the one with 70 before it is whole."
             ),
