@@ -1,9 +1,12 @@
-// The units as rows of a canvas. Only rows in sight are drawn, and asked for once.
+// The units as rows of a canvas. Only rows in sight are drawn, and asked for once. A frame asks for rows as long as it has
+// time; those that are left are blank up to a later frame.
 
 const ROW = 18;
 const LEFT = 92;
 const RIGHT = 88;
 const COLUMNS = 400;
+/** Milliseconds of a frame in which rows are asked for. */
+const ASKING_MS = 8;
 const chip = { overview: null, kinds: {}, rows: new Map(), unit: 0, area: -1, areas: null, most: 0, oldest: 0, newest: 0 };
 let colours = {};
 let isDue = false;
@@ -52,12 +55,21 @@ function refresh() {
 }
 
 function rowOf(unit) {
-  if (!chip.rows.has(unit)) {
-    const first = Math.floor(unit / 8) * 8;
-    const rows = ask("rows", { first, count: 8, columns: COLUMNS });
-    rows.forEach((row, number) => chip.rows.set(first + number, row));
-  }
+  if (!chip.rows.has(unit)) chip.rows.set(unit, ask("rows", { first: unit, count: 1, columns: COLUMNS })[0]);
   return chip.rows.get(unit);
+}
+
+/** Asks for rows in sight, at least for one; what there is no time for is left to the next frame. */
+function askForRows(first, last) {
+  const end = performance.now() + ASKING_MS;
+  for (let unit = first; unit < last; unit += 1) {
+    if (chip.rows.has(unit)) continue;
+    rowOf(unit);
+    if (performance.now() >= end) {
+      redraw();
+      return;
+    }
+  }
 }
 
 function redraw() {
@@ -92,13 +104,13 @@ function draw() {
   context.textBaseline = "middle";
   const first = Math.floor(box.scrollTop / ROW);
   const last = Math.min(chip.overview.unit_count, first + Math.ceil(height / ROW) + 1);
+  askForRows(first, last);
   for (let unit = first; unit < last; unit += 1) drawRow(context, unit, unit * ROW - box.scrollTop, width);
 }
 
 function drawRow(context, unit, y, width) {
   const [erases, role, sequence] = chip.overview.units[unit];
-  const row = rowOf(unit);
-  const strip = row?.strip ?? "";
+  const strip = chip.rows.get(unit)?.strip ?? "";
   const room = width - LEFT - RIGHT;
   context.globalAlpha = 1;
   context.fillStyle = colours.front;

@@ -120,7 +120,7 @@ impl<C: Content> Shown for Chip<C> {
             part: self.cells.spec().name.to_string(),
             units_are: "units",
             units: units.collect(),
-            unit_bytes: part.unit_size_bytes,
+            unit_bytes: self.extent().1,
             content: self.content.as_ref().map_or_else(Clone::clone, |_| C::NAME.to_owned()),
             formats: C::FORMATS,
             panels: C::PANELS,
@@ -132,6 +132,11 @@ impl<C: Content> Shown for Chip<C> {
             mount: (self.mount.0.iter().map(|one| one.words).sum(), self.mount.1),
             has_image: true,
         }
+    }
+
+    fn extent(&self) -> (u16, u32) {
+        let part = self.part();
+        (part.unit_count, part.unit_size_bytes)
     }
 
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String> {
@@ -148,10 +153,9 @@ impl<C: Content> Shown for Chip<C> {
         Ok(areas)
     }
 
-    fn counts(&mut self, unit: u16) -> Value {
-        let areas = self.areas(unit).unwrap_or_default();
+    fn counts(&mut self, unit: u16, areas: &[Area]) -> Value {
         let unit = EraseUnit(unit);
-        C::counts(Cells { whole: &self.cells, unit, bytes: &self.bytes_of(unit) }, &areas, self.content.as_ref().ok())
+        C::counts(Cells { whole: &self.cells, unit, bytes: &self.bytes_of(unit) }, areas, self.content.as_ref().ok())
     }
 
     fn at(&mut self, address: Address) -> Result<(Found, Vec<u8>), String> {

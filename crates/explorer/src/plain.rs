@@ -104,7 +104,7 @@ impl Shown for Blocks {
             part: self.0.spec().name.to_string(),
             units_are: "blocks",
             units: self.0.erase_counts().map(block).collect(),
-            unit_bytes: u32::from(part.pages_per_block) * u32::from(part.page_bytes),
+            unit_bytes: self.extent().1,
             content: "a NAND part".to_owned(),
             formats: &[],
             panels: &[],
@@ -116,6 +116,11 @@ impl Shown for Blocks {
             mount: (0, 0),
             has_image: false,
         }
+    }
+
+    fn extent(&self) -> (u16, u32) {
+        let part = self.0.spec().part;
+        (part.block_count, u32::from(part.pages_per_block) * u32::from(part.page_bytes))
     }
 
     fn areas(&mut self, _: u16) -> Result<Vec<Area>, String> {

@@ -19,15 +19,18 @@ pub trait Shown {
     /// The part as a whole.
     fn overview(&mut self) -> Overview;
 
+    /// How many units it has, and bytes of each: what of the overview costs nothing.
+    fn extent(&self) -> (u16, u32);
+
     /// The areas of a unit, in order and without gaps.
     ///
     /// # Errors
     /// If the part has no such unit.
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String>;
 
-    /// Numbers of a unit, which are shown in its row: an object.
-    fn counts(&mut self, unit: u16) -> Value {
-        let _ = unit;
+    /// Numbers of a unit with these areas, which are shown in its row: an object.
+    fn counts(&mut self, unit: u16, areas: &[Area]) -> Value {
+        let _ = (unit, areas);
         json!({})
     }
 
@@ -173,13 +176,14 @@ impl Overview {
 /// # Errors
 /// None for units that the part has; further ones are left out.
 pub fn rows(shown: &mut dyn Shown, units: std::ops::Range<u16>, columns: u32) -> Result<Value, String> {
-    let Overview { units: all, unit_bytes, .. } = shown.overview();
+    let (unit_count, unit_bytes) = shown.extent();
     let row = |unit: u16| {
-        let mut row = shown.counts(unit);
-        row["strip"] = strip(&shown.areas(unit)?, unit_bytes, columns).into();
+        let areas = shown.areas(unit)?;
+        let mut row = shown.counts(unit, &areas);
+        row["strip"] = strip(&areas, unit_bytes, columns).into();
         Ok(row)
     };
-    (units.start..units.end.min(all.len() as u16)).map(row).collect::<Result<Vec<Value>, String>>().map(Value::from)
+    (units.start..units.end.min(unit_count)).map(row).collect::<Result<Vec<Value>, String>>().map(Value::from)
 }
 
 /// One unit in full.
@@ -196,7 +200,7 @@ pub fn unit(shown: &mut dyn Shown, unit: u16) -> Result<Value, String> {
 /// # Errors
 /// If the part has no such address.
 pub fn at(shown: &mut dyn Shown, address: Address) -> Result<Value, String> {
-    let unit_bytes = shown.overview().unit_bytes;
+    let (_, unit_bytes) = shown.extent();
     let (found, bytes) = shown.at(address)?;
     let pieces: Vec<Value> = found.pieces.iter().map(Piece::to_json).collect();
     Ok(json!({

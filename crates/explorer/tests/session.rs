@@ -442,8 +442,9 @@ fn the_tour_of_an_index_has_its_five_steps() {
     assert!(mounted.0.text.contains("Key 7 has the value 70"), "{}", mounted.0.text);
     let found = reclaimed.shown.ask(&json!({ "ask": "turnstiles" })).unwrap();
     let unit = u64::from(reclaimed.look.0 / reclaimed.shown.overview().unit_bytes);
-    let moved = found["blocks"].as_array().unwrap().iter().filter(|block| block["unit"] != unit);
-    assert!(moved.clone().any(|block| block["counts"] == true && block["live"] != 0), "{found}");
+    let turnstile = found["blocks"].as_array().unwrap().iter().filter(|block| block["turnstile"] == unit / 4);
+    let in_place: Vec<&Value> = turnstile.filter(|block| block["counts"] == true && block["dead"] == 0).collect();
+    assert!(in_place.len() == 1 && in_place[0]["live"] == 0 && in_place[0]["free"] != 0, "{found}");
 }
 
 #[test]

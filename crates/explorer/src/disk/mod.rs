@@ -209,7 +209,7 @@ impl Shown for Disk {
             part: self.cells.spec().name.clone(),
             units_are: "blocks",
             units: part.blocks().zip(self.cells.erase_counts()).map(unit).collect(),
-            unit_bytes: self.block_bytes(),
+            unit_bytes: self.extent().1,
             content,
             formats: &["nand-ftl"],
             panels: &["map", "tokens"],
@@ -223,6 +223,10 @@ impl Shown for Disk {
         }
     }
 
+    fn extent(&self) -> (u16, u32) {
+        (self.part().block_count, self.block_bytes())
+    }
+
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String> {
         let part = self.part();
         match unit < part.block_count {
@@ -231,7 +235,7 @@ impl Shown for Disk {
         }
     }
 
-    fn counts(&mut self, unit: u16) -> Value {
+    fn counts(&mut self, unit: u16, _: &[Area]) -> Value {
         match &self.device {
             Some(device) => json!({ "live": device.live_pages(Block(unit)) }),
             None => json!({}),

@@ -71,9 +71,10 @@ impl Toured for Index<FixedWidths> {
                  {value}: the update that was cut is as if it had never begun."
             ),
             Event::Reclaimed(calls, unit) => format!(
-                "After {calls} more updates, {unit} is erased. Its live cells had been copied to the spare block of its \
-                 turnstile, each to the same number, without what counts no more. Pointers name a turnstile and a \
-                 number, so that none of them had to be changed. The erased block becomes the spare one."
+                "After {calls} more updates, {unit} is erased, and becomes the spare block of its turnstile: the block that \
+                 was the spare one has taken its place. Live cells are copied there first, each to the same number, \
+                 so that pointers, which name a turnstile and a number, stay as they are. This block had dead cells \
+                 only."
             ),
         }
     }
