@@ -98,7 +98,6 @@ pub struct Blocks(pub NandSim);
 
 impl Shown for Blocks {
     fn overview(&mut self) -> Overview {
-        let part = self.0.spec().part;
         let block = |erases| UnitOverview { erases, ..UnitOverview::default() };
         Overview {
             part: self.0.spec().name.to_string(),
