@@ -463,6 +463,8 @@ fn wrong_questions_and_images_are_answered_with_a_reason() {
         (r#"{"ask":"nothing"}"#, "nothing answers"),
         (r#"{"ask":"unit"}"#, "no number unit"),
         (r#"{"ask":"unit","unit":16}"#, "no unit 16"),
+        (r#"{"ask":"record","seed":1}"#, "no number calls"),
+        (r#"{"ask":"rows","first":0,"count":1}"#, "no number columns"),
         (r#"{"ask":"at","address":16384}"#, "no address"),
         (r#"{"ask":"object","bits":65537}"#, "Ref"),
         (r#"{"ask":"cut","operation":1,"shape":0,"seed":0}"#, "nothing is recorded"),
