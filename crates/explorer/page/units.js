@@ -1,5 +1,5 @@
-// The units as rows of a canvas. Only rows in sight are drawn, and asked for once. A frame asks for rows as long as it has
-// time; those that are left are blank up to a later frame.
+// The units as rows of a canvas. Only rows in sight are drawn, and asked for once. A frame asks for rows as long as it
+// has time; those that are left are blank up to a later frame.
 
 const ROW = 18;
 const LEFT = 92;
@@ -13,7 +13,8 @@ let isDue = false;
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = [...Object.values(chip.kinds).map(([name]) => name), "map", "front", "pale", "mark", "row", "back", "obsolete"];
+  const others = ["map", "front", "pale", "mark", "row", "back", "obsolete"];
+  const names = [...Object.values(chip.kinds).map(([name]) => name), ...others];
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
 }
 

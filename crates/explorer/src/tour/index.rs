@@ -50,31 +50,32 @@ impl Toured for Index<FixedWidths> {
     fn text(event: &Event) -> String {
         match event {
             Event::Created(name) => format!(
-                "The program put {name} with the value 100, 0x64. The list was empty: a cell of a block became an object, with \
-                 a level that was drawn, and pointers of the head were programmed to lead to it. The entry is in the \
-                 object's first slot, with a code of its own: before the slot was whole, the key was not there."
+                "The program put {name} with the value 100, 0x64. The list was empty: a cell of a block became an \
+                 object, with a level that was drawn, and pointers of the head were programmed to lead to it. The \
+                 entry is in the object's first slot, with a code of its own: before the slot was whole, the key was \
+                 not there."
             ),
             Event::Updated => {
-                "The program put key 11, and then key 7 again with the value 70, 0x46. The new entry is in the next free slot of \
-                 the object. Then one bit of the bitmap was cleared, and the slot with 100 counts no more. Of a cut \
-                 between these two, a mount would have cleared that bit."
+                "The program put key 11, and then key 7 again with the value 70, 0x46. The new entry is in the next \
+                 free slot of the object. Then one bit of the bitmap was cleared, and the slot with 100 counts no \
+                 more. Of a cut between these two, a mount would have cleared that bit."
                     .to_owned()
             }
             Event::Cut(at) => format!(
-                "The program was putting key 7 with the value 30, 0x1e, when the power failed in the slot at {at}. One bit of \
-                 the first word was not cleared any more, and nothing of the words after it. The slot's code does not \
-                 agree, so that the slot is torn, and the one with 70 before it is whole."
+                "The program was putting key 7 with the value 30, 0x1e, when the power failed in the slot at {at}. \
+                 One bit of the first word was not cleared any more, and nothing of the words after it. The slot's \
+                 code does not agree, so that the slot is torn, and the one with 70 before it is whole."
             ),
             Event::Mounted(calls, value) => format!(
-                "The mount read the slots of each object and found a torn one. All that it programmed is that slot's bit \
-                 of the bitmap (calls of the part: {calls}); the slot will not be used again. Key 7 has the value \
-                 {value}: the update that was cut is as if it had never begun."
+                "The mount read the slots of each object and found a torn one. All that it programmed is that slot's \
+                 bit of the bitmap (calls of the part: {calls}); the slot will not be used again. Key 7 has the \
+                 value {value}: the update that was cut is as if it had never begun."
             ),
             Event::Reclaimed(calls, unit) => format!(
-                "After {calls} more updates, {unit} is erased, and becomes the spare block of its turnstile: the block that \
-                 was the spare one has taken its place. Live cells are copied there first, each to the same number, \
-                 so that pointers, which name a turnstile and a number, stay as they are. This block had dead cells \
-                 only."
+                "After {calls} more updates, {unit} is erased, and becomes the spare block of its turnstile: the \
+                 block that was the spare one has taken its place. Live cells are copied there first, each to the \
+                 same number, so that pointers, which name a turnstile and a number, stay as they are. This block \
+                 had dead cells only."
             ),
         }
     }

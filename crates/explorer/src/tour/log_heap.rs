@@ -36,8 +36,9 @@ impl Toured for LogHeap {
         match event {
             Event::Created(name) => format!(
                 "The program called create: two fields of four bytes. A record in the log said what was about to be \
-                 written, then the sector was programmed, then a node of the map that leads to it. The object is {name}. \
-                 Only when the map led to it, it was there: until then a power cut would have left nothing of it."
+                 written, then the sector was programmed, then a node of the map that leads to it. The object is \
+                 {name}. Only when the map led to it, it was there: until then a power cut would have left nothing \
+                 of it."
             ),
             Event::Updated => {
                 "The program put 70 into field 0, which was 100. The sector is not written again: the new value is a \
@@ -47,19 +48,19 @@ impl Toured for LogHeap {
             }
             Event::Cut(at) => format!(
                 "The program was putting 30 into field 0 when the power failed, at {at}. One bit of the word was not \
-                 cleared any more. Its check does not agree, so that the place counts as torn. The value 70 before it \
-                 is whole."
+                 cleared any more. Its check does not agree, so that the place counts as torn. The value 70 before \
+                 it is whole."
             ),
             Event::Mounted(calls, value) => format!(
-                "The mount read the last record of the log, which named the object whose tail was in doubt. In {calls} \
-                 calls of the part it began a new log, wrote the object anew as it was read, and led the map there. \
-                 Field 0 is {value}: the update that was cut is as if it had never begun. Whatever the next boot reads, \
-                 it stays so."
+                "The mount read the last record of the log, which named the object whose tail was in doubt. In \
+                 {calls} calls of the part it began a new log, wrote the object anew as it was read, and led the map \
+                 there. Field 0 is {value}: the update that was cut is as if it had never begun. Whatever the next \
+                 boot reads, it stays so."
             ),
             Event::Reclaimed(calls, unit) => format!(
-                "After {calls} more updates, {unit} is erased: every sector in it was obsolete, or had been copied to \
-                 another unit before, and the map leads to nothing in it. It is erased only now that it is needed, and \
-                 is used again at once."
+                "After {calls} more updates, {unit} is erased: every sector in it was obsolete, or had been copied \
+                 to another unit before, and the map leads to nothing in it. It is erased only now that it is \
+                 needed, and is used again at once."
             ),
         }
     }

@@ -40,10 +40,10 @@ impl Toured for TinyStore {
     fn text(event: &Event) -> String {
         match event {
             Event::Created(name) => format!(
-                "The program called create: two fields of four bytes. An entry in the log said which sectors were about \
-                 to be written; then a record for the values was programmed, and this descriptor of the object {name}. \
-                 A slot in a node of a tree leads to the descriptor. It counts since the log has a Commit: until then a \
-                 power cut would have left nothing of the object."
+                "The program called create: two fields of four bytes. An entry in the log said which sectors were \
+                 about to be written; then a record for the values was programmed, and this descriptor of the object \
+                 {name}. A slot in a node of a tree leads to the descriptor. It counts since the log has a Commit: \
+                 until then a power cut would have left nothing of the object."
             ),
             Event::Updated => {
                 "The program put 70 into field 0, which was 100. The record is not written again: the new value is a \
@@ -52,20 +52,20 @@ impl Toured for TinyStore {
                     .to_owned()
             }
             Event::Cut(at) => format!(
-                "In a transaction, the program put 30 into field 0: a second delta, which is open as long as a bit of it \
-                 is erased. Then it called commit, and the power failed in the log entry at {at} that says so. One bit \
-                 of its first word was not cleared any more, and nothing of the second. Its codes do not agree: the \
-                 transaction has not committed."
+                "In a transaction, the program put 30 into field 0: a second delta, which is open as long as a bit \
+                 of it is erased. Then it called commit, and the power failed in the log entry at {at} that says so. \
+                 One bit of its first word was not cleared any more, and nothing of the second. Its codes do not \
+                 agree: the transaction has not committed."
             ),
             Event::Mounted(calls, value) => format!(
-                "The mount read the log to its end and found a change after the last Commit. In {calls} calls of the part \
-                 it cleared a bit of the delta with 30, which makes it void, and wrote Abort into the log. Field 0 is \
-                 {value}: the transaction is as if it had never begun."
+                "The mount read the log to its end and found a change after the last Commit. In {calls} calls of the \
+                 part it cleared a bit of the delta with 30, which makes it void, and wrote Abort into the log. \
+                 Field 0 is {value}: the transaction is as if it had never begun."
             ),
             Event::Reclaimed(calls, unit) => format!(
-                "After {calls} more updates, {unit} is erased. Its sectors were obsolete, or had been copied to a free \
-                 unit, which has the same logical number now, so that no pointer had to be changed. The log says that \
-                 the erase has begun: a cut in it is repaired by erasing the unit again."
+                "After {calls} more updates, {unit} is erased. Its sectors were obsolete, or had been copied to a \
+                 free unit, which has the same logical number now, so that no pointer had to be changed. The log \
+                 says that the erase has begun: a cut in it is repaired by erasing the unit again."
             ),
         }
     }
