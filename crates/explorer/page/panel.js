@@ -118,7 +118,9 @@ function pieceRow(piece, found, hex) {
     : element("button", { type: "button", onclick: () => showAddress(piece.to) }, piece.value);
   const line = element("button", { type: "button", onclick: () => showLine(piece.line, found), "aria-label":
     `the format's line for ${piece.name}` }, "§ " + piece.line.split(":")[0].split("/").at(-1));
-  const one = row(where, piece.name, says, /^field /.test(piece.name) ? readings(piece.value) : "", line);
+  // A value may be followed by what is said of it: "46000000, void".
+  const digits = /\bfield \d+$/.test(piece.name) ? piece.value.match(/^([0-9a-f]{2})+(?=,|$)/)?.[0] : null;
+  const one = row(where, piece.name, says, digits ? readings(digits) : "", line);
   Object.assign(one.dataset, { at: piece.at, bytes: piece.bytes, line: piece.line });
   return one;
 }

@@ -52,7 +52,8 @@ function moveTo(operation) {
   slider.value = operation;
   const at = ask("position", { operation: Number(slider.value) });
   byId("position").textContent = `${slider.value - slider.min} of ${slider.max - slider.min}`;
-  byId("operation").textContent = at.call ? `Next: ${at.operation} (${at.call})` : at.operation;
+  const before = at.without_operation.map((call) => `Just made, without an operation: ${call}. `).join("");
+  byId("operation").textContent = before + (at.call ? `Next: ${at.operation} (${at.call})` : at.operation);
   slider.setAttribute("aria-valuetext", byId("operation").textContent);
   byId("cut").disabled = Number(slider.value) >= Number(slider.max);
   showSections("player");

@@ -1,16 +1,20 @@
-// The units as rows of a canvas. Only rows in sight are drawn, and asked for once.
+// The units as rows of a canvas. Only rows in sight are drawn, and asked for once. A frame asks for rows as long as it
+// has time; those that are left are blank up to a later frame.
 
 const ROW = 18;
 const LEFT = 92;
 const RIGHT = 88;
 const COLUMNS = 400;
+/** Milliseconds of a frame in which rows are asked for. */
+const ASKING_MS = 8;
 const chip = { overview: null, kinds: {}, rows: new Map(), unit: 0, area: -1, areas: null, most: 0, oldest: 0, newest: 0 };
 let colours = {};
 let isDue = false;
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = [...Object.values(chip.kinds).map(([name]) => name), "map", "front", "pale", "mark", "row", "back"];
+  const others = ["map", "front", "pale", "mark", "row", "back", "obsolete"];
+  const names = [...Object.values(chip.kinds).map(([name]) => name), ...others];
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
 }
 
@@ -46,17 +50,27 @@ function refresh() {
   byId("units-height").style.height = `${unit_count * ROW}px`;
   byId("export").disabled = !chip.overview.has_image;
   byId("record").disabled = !chip.overview.is_mounted;
+  byId("tour").disabled = !chip.overview.has_tour;
   describeUnit();
   redraw();
 }
 
 function rowOf(unit) {
-  if (!chip.rows.has(unit)) {
-    const first = Math.floor(unit / 8) * 8;
-    const rows = ask("rows", { first, count: 8, columns: COLUMNS });
-    rows.forEach((row, number) => chip.rows.set(first + number, row));
-  }
+  if (!chip.rows.has(unit)) chip.rows.set(unit, ask("rows", { first: unit, count: 1, columns: COLUMNS })[0]);
   return chip.rows.get(unit);
+}
+
+/** Asks for rows in sight, at least for one; what there is no time for is left to the next frame. */
+function askForRows(first, last) {
+  const end = performance.now() + ASKING_MS;
+  for (let unit = first; unit < last; unit += 1) {
+    if (chip.rows.has(unit)) continue;
+    rowOf(unit);
+    if (performance.now() >= end) {
+      redraw();
+      return;
+    }
+  }
 }
 
 function redraw() {
@@ -91,13 +105,13 @@ function draw() {
   context.textBaseline = "middle";
   const first = Math.floor(box.scrollTop / ROW);
   const last = Math.min(chip.overview.unit_count, first + Math.ceil(height / ROW) + 1);
+  askForRows(first, last);
   for (let unit = first; unit < last; unit += 1) drawRow(context, unit, unit * ROW - box.scrollTop, width);
 }
 
 function drawRow(context, unit, y, width) {
   const [erases, role, sequence] = chip.overview.units[unit];
-  const row = rowOf(unit);
-  const strip = row?.strip ?? "";
+  const strip = chip.rows.get(unit)?.strip ?? "";
   const room = width - LEFT - RIGHT;
   context.globalAlpha = 1;
   context.fillStyle = colours.front;
@@ -111,7 +125,7 @@ function drawRow(context, unit, y, width) {
     while (strip[to] === strip[from]) to += 1;
     const letter = strip[from].toLowerCase();
     if (letter !== "e") {
-      context.globalAlpha = strip[from] === letter ? strength(sequence) : 0.25;
+      context.globalAlpha = strip[from] === letter ? strength(sequence) : Number(colours.obsolete);
       context.fillStyle = colours[chip.kinds[letter][0]];
       context.fillRect(LEFT + (room * from) / COLUMNS, y + 2, (room * (to - from)) / COLUMNS, ROW - 4);
     }

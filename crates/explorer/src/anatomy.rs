@@ -146,6 +146,11 @@ pub fn strip(areas: &[Area], unit_bytes: u32, columns: u32) -> String {
     (0..columns).map(letter).collect()
 }
 
+/// A number of things in words: `1 byte`, `2 bytes`.
+pub fn counted(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Bytes as hexadecimal digits, in the order of their addresses.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -13,7 +13,7 @@ use norn_flash::{Address, EraseUnit, NorPart};
 use norn_flash_sim::{NorSim, Tear};
 use serde_json::Value;
 
-use crate::anatomy::{Area, Found};
+use crate::anatomy::{Area, Found, counted};
 use crate::content::{Cells, Content};
 use crate::shown::{Overview, Recording, Shown, UnitOverview};
 use crate::traced::{Act, Operation, Traced};
@@ -100,7 +100,9 @@ impl<C: Content> Chip<C> {
     pub fn text_of(&self, operation: &Operation) -> String {
         match operation.act {
             Act::Erase(unit) => format!("erase {unit}"),
-            Act::Program(address, bytes) => format!("program {bytes} bytes at {address}: {}", self.text_at(address)),
+            Act::Program(address, bytes) => {
+                format!("program {} at {address}: {}", counted(bytes as usize, "byte"), self.text_at(address))
+            }
         }
     }
 }
@@ -118,10 +120,11 @@ impl<C: Content> Shown for Chip<C> {
             part: self.cells.spec().name.to_string(),
             units_are: "units",
             units: units.collect(),
-            unit_bytes: part.unit_size_bytes,
+            unit_bytes: self.extent().1,
             content: self.content.as_ref().map_or_else(Clone::clone, |_| C::NAME.to_owned()),
             formats: C::FORMATS,
             panels: C::PANELS,
+            tour: C::TOUR,
             kinds: C::KINDS,
             erases: counters.erases,
             programs: counters.programs(),
@@ -129,6 +132,11 @@ impl<C: Content> Shown for Chip<C> {
             mount: (self.mount.0.iter().map(|one| one.words).sum(), self.mount.1),
             has_image: true,
         }
+    }
+
+    fn extent(&self) -> (u16, u32) {
+        let part = self.part();
+        (part.unit_count, part.unit_size_bytes)
     }
 
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String> {
@@ -145,10 +153,9 @@ impl<C: Content> Shown for Chip<C> {
         Ok(areas)
     }
 
-    fn counts(&mut self, unit: u16) -> Value {
-        let areas = self.areas(unit).unwrap_or_default();
+    fn counts(&mut self, unit: u16, areas: &[Area]) -> Value {
         let unit = EraseUnit(unit);
-        C::counts(Cells { whole: &self.cells, unit, bytes: &self.bytes_of(unit) }, &areas, self.content.as_ref().ok())
+        C::counts(Cells { whole: &self.cells, unit, bytes: &self.bytes_of(unit) }, areas, self.content.as_ref().ok())
     }
 
     fn at(&mut self, address: Address) -> Result<(Found, Vec<u8>), String> {
@@ -319,6 +326,12 @@ impl<C: Content> Recording for Play<C> {
         let chip = Chip::at_work(after.device().sim.clone(), after);
         let found = step.operations.iter().find(|one| (one.first..one.first + one.words).contains(&operation));
         (found.map_or_else(String::new, |one| chip.text_of(one)), step.text.clone())
+    }
+
+    fn without_operation(&self, operation: u64) -> Vec<&str> {
+        let begins_here = |step: &&Step<C>| step.before.device().sim.operations() == operation;
+        let is_without = |step: &&Step<C>| step.operations.is_empty();
+        self.steps.iter().filter(begins_here).filter(is_without).map(|step| &*step.text).collect()
     }
 
     fn at(&self, operation: u64) -> Box<dyn Shown> {

@@ -5,6 +5,7 @@ use norn_flash_sim::NorSim;
 use serde_json::{Value, json};
 
 use crate::anatomy::{Area, Found, Kind};
+use crate::shown::Tour;
 use crate::traced::Traced;
 
 /// The bytes of one erase unit.
@@ -66,6 +67,8 @@ pub trait Content: Played {
     const FORMATS: &'static [&'static str];
     /// Panels of the page for what is peculiar to it.
     const PANELS: &'static [&'static str];
+    /// The guided tour of it, if there is one.
+    const TOUR: Option<Tour>;
     /// Kinds of its areas, for the legend.
     const KINDS: &'static [Kind];
     /// Bytes at the start of a unit that [`role`](Content::role) looks at.

@@ -166,6 +166,13 @@ pub enum Call {
     Abort,
 }
 
+impl Call {
+    /// A field of an object of four-byte fields gets a number.
+    pub fn put_number(object: usize, field: usize, number: u32) -> Call {
+        Call::Put(object, field, number.to_le_bytes().to_vec())
+    }
+}
+
 /// What a program knows of the objects that it has created.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -206,7 +213,7 @@ impl Program {
             8 if !is_open => Call::SetRoot(ROOTS[random.usize(..ROOTS.len())], alive[0].0),
             _ => {
                 let (object, fields) = alive[random.usize(..alive.len())];
-                Call::Put(object, random.usize(..fields), random.u32(..).to_le_bytes().to_vec())
+                Call::put_number(object, random.usize(..fields), random.u32(..))
             }
         };
         // An abort takes back creations; the script creates outside of transactions only.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::anatomy::{Area, ERASED, Found, Kind, State, UNKNOWN};
 use crate::content::{Cells, Content, Played};
-use crate::shown::{Overview, Recording, Shown, UnitOverview};
+use crate::shown::{Overview, Recording, Shown, Tour, UnitOverview};
 use crate::traced::Traced;
 
 const KINDS: &[Kind] = &[UNKNOWN, ERASED];
@@ -19,6 +19,7 @@ impl Content for Plain {
     const NAME: &'static str = "";
     const FORMATS: &'static [&'static str] = &[];
     const PANELS: &'static [&'static str] = &[];
+    const TOUR: Option<Tour> = None;
     const KINDS: &'static [Kind] = KINDS;
     const HEAD_BYTES: u32 = 0;
 
@@ -97,16 +98,16 @@ pub struct Blocks(pub NandSim);
 
 impl Shown for Blocks {
     fn overview(&mut self) -> Overview {
-        let part = self.0.spec().part;
         let block = |erases| UnitOverview { erases, ..UnitOverview::default() };
         Overview {
             part: self.0.spec().name.to_string(),
             units_are: "blocks",
             units: self.0.erase_counts().map(block).collect(),
-            unit_bytes: u32::from(part.pages_per_block) * u32::from(part.page_bytes),
+            unit_bytes: self.extent().1,
             content: "a NAND part".to_owned(),
             formats: &[],
             panels: &[],
+            tour: None,
             kinds: KINDS,
             erases: self.0.counters().erases,
             programs: self.0.counters().programs,
@@ -114,6 +115,11 @@ impl Shown for Blocks {
             mount: (0, 0),
             has_image: false,
         }
+    }
+
+    fn extent(&self) -> (u16, u32) {
+        let part = self.0.spec().part;
+        (part.block_count, u32::from(part.pages_per_block) * u32::from(part.page_bytes))
     }
 
     fn areas(&mut self, _: u16) -> Result<Vec<Area>, String> {

@@ -85,12 +85,14 @@ impl Session {
                 let position = number("operation")?;
                 let (shown, (operation, call)) = (self.play()?.at(position), self.play()?.text(position));
                 self.shown = shown;
-                Ok(json!({ "operation": operation, "call": call }))
+                let without = self.play()?.without_operation(position);
+                Ok(json!({ "operation": operation, "call": call, "without_operation": without }))
             }
             "cut" => self.cut(number("operation")?, number("shape")? as usize, number("seed")?),
             "tour" => {
-                let stop = tour::stop(number("step")? as usize)?;
-                self.shown = Box::new(stop.chip);
+                let tour = shown.overview().tour.ok_or("there is no tour of such an image")?;
+                let stop = tour::stop(tour, number("step")? as usize)?;
+                self.shown = stop.shown;
                 self.play = None;
                 Ok(json!({ "title": stop.title, "text": stop.text, "look": stop.look.0 }))
             }

@@ -19,15 +19,18 @@ pub trait Shown {
     /// The part as a whole.
     fn overview(&mut self) -> Overview;
 
+    /// How many units it has, and bytes of each: what of the overview costs nothing.
+    fn extent(&self) -> (u16, u32);
+
     /// The areas of a unit, in order and without gaps.
     ///
     /// # Errors
     /// If the part has no such unit.
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String>;
 
-    /// Numbers of a unit, which are shown in its row: an object.
-    fn counts(&mut self, unit: u16) -> Value {
-        let _ = unit;
+    /// Numbers of a unit with these areas, which are shown in its row: an object.
+    fn counts(&mut self, unit: u16, areas: &[Area]) -> Value {
+        let _ = (unit, areas);
         json!({})
     }
 
@@ -75,6 +78,12 @@ pub trait Recording {
     /// What the operation of this number is, in words, and its call.
     fn text(&self, operation: u64) -> (String, String);
 
+    /// Calls in words that were made before the operation of this number, after the one before it, and took none.
+    fn without_operation(&self, operation: u64) -> Vec<&str> {
+        let _ = operation;
+        Vec::new()
+    }
+
     /// The part after so many operations, all of them whole.
     fn at(&self, operation: u64) -> Box<dyn Shown>;
 
@@ -108,6 +117,8 @@ pub struct Overview {
     pub formats: &'static [&'static str],
     /// Panels of the page beside those that every kind has.
     pub panels: &'static [&'static str],
+    /// The guided tour of such an image, if there is one.
+    pub tour: Option<Tour>,
     /// Kinds of areas, as in the legend.
     pub kinds: &'static [Kind],
     /// Erases and programs that the part has counted.
@@ -120,6 +131,17 @@ pub struct Overview {
     pub mount: (u64, u64),
     /// Whether there is a file of what is shown.
     pub has_image: bool,
+}
+
+/// A guided tour, by what is on the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tour {
+    /// A log-structured heap.
+    LogHeap,
+    /// A heap with TinyStore's structure.
+    TinyStore,
+    /// An ordered index.
+    Index,
 }
 
 /// A unit in the picture.
@@ -141,7 +163,7 @@ impl Overview {
         json!({
             "part": self.part, "units_are": self.units_are, "unit_count": self.units.len(),
             "unit_bytes": self.unit_bytes, "units": self.units.iter().map(unit).collect::<Vec<_>>(),
-            "content": self.content, "formats": self.formats, "panels": self.panels,
+            "content": self.content, "formats": self.formats, "panels": self.panels, "has_tour": self.tour.is_some(),
             "kinds": self.kinds.iter().map(kind).collect::<Vec<_>>(), "erases": self.erases,
             "programs": self.programs, "is_mounted": self.is_mounted,
             "mount": { "operations": self.mount.0, "reads": self.mount.1 }, "has_image": self.has_image,
@@ -154,13 +176,14 @@ impl Overview {
 /// # Errors
 /// None for units that the part has; further ones are left out.
 pub fn rows(shown: &mut dyn Shown, units: std::ops::Range<u16>, columns: u32) -> Result<Value, String> {
-    let Overview { units: all, unit_bytes, .. } = shown.overview();
+    let (unit_count, unit_bytes) = shown.extent();
     let row = |unit: u16| {
-        let mut row = shown.counts(unit);
-        row["strip"] = strip(&shown.areas(unit)?, unit_bytes, columns).into();
+        let areas = shown.areas(unit)?;
+        let mut row = shown.counts(unit, &areas);
+        row["strip"] = strip(&areas, unit_bytes, columns).into();
         Ok(row)
     };
-    (units.start..units.end.min(all.len() as u16)).map(row).collect::<Result<Vec<Value>, String>>().map(Value::from)
+    (units.start..units.end.min(unit_count)).map(row).collect::<Result<Vec<Value>, String>>().map(Value::from)
 }
 
 /// One unit in full.
@@ -177,7 +200,7 @@ pub fn unit(shown: &mut dyn Shown, unit: u16) -> Result<Value, String> {
 /// # Errors
 /// If the part has no such address.
 pub fn at(shown: &mut dyn Shown, address: Address) -> Result<Value, String> {
-    let unit_bytes = shown.overview().unit_bytes;
+    let (_, unit_bytes) = shown.extent();
     let (found, bytes) = shown.at(address)?;
     let pieces: Vec<Value> = found.pieces.iter().map(Piece::to_json).collect();
     Ok(json!({

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use norn_explorer::anatomy::ERASED;
 use norn_explorer::session::Session;
-use norn_explorer::shown::{self, Shown};
+use norn_explorer::shown::{self, Tour};
 use norn_explorer::tour;
+use norn_explorer::tour::steps::{STEPS, Stop};
 use norn_flash_sim::{NorSim, catalogue};
 use norn_object_heap::{Config, ErrorDetection, HeapIn, UnitRow};
 use norn_ordered_index::{Settings, Varying, VaryingList};
@@ -262,6 +264,50 @@ fn an_index_holds_what_the_calls_put_and_where_it_is_said() {
     }
 }
 
+/// Of a cut move, both blocks have the cells: each says which of them count.
+#[test]
+fn cells_of_a_cut_move_say_why_they_do_not_count() {
+    let [mut session, _] = empty_indexes();
+    let (first, last) = record_calls(&mut session, 5, 400);
+    let (mut moved, mut filling) = (0, 0);
+    for operation in first..last {
+        ask(&mut session, json!({ "ask": "cut", "operation": operation, "shape": 0, "seed": 0 }));
+        let blocks = ask(&mut session, json!({ "ask": "turnstiles" }))["blocks"].clone();
+        for block in blocks.as_array().unwrap() {
+            let (role, cells) = (block["role"].as_str().unwrap(), block["cells"].as_str().unwrap());
+            let Some(number) = cells.find(['o', 'h']).filter(|_| role.starts_with("moved ")) else { continue };
+            let at = block["at"].as_u64().unwrap() + number as u64 * block["cell_bytes"].as_u64().unwrap();
+            let title = ask(&mut session, json!({ "ask": "at", "address": at }))["title"].as_str().unwrap().to_owned();
+            let other: u16 = role.split([' ', ',']).nth(2).unwrap().parse().unwrap();
+            let (why, count) = match role.ends_with("to be erased") {
+                true => (format!("a copy of it in unit {other} counts"), &mut moved),
+                false => (format!("does not count yet, of the cell of this number in unit {other}"), &mut filling),
+            };
+            assert!(title.contains(&why), "{role}: {title}");
+            let areas = ask(&mut session, json!({ "ask": "unit", "unit": block["unit"] }))["areas"].clone();
+            let area = areas.as_array().unwrap().iter().find(|area| area["at"] == at).unwrap();
+            assert!(area["text"].as_str().unwrap().contains(&why) && area["state"] == "obsolete", "{area}");
+            *count += 1;
+        }
+    }
+    assert!(moved > 0 && filling > 0, "{moved} {filling}");
+}
+
+/// A read of a range programs nothing: the slider had no place at which it was seen.
+#[test]
+fn calls_without_an_operation_are_shown_where_they_were_made() {
+    let [mut session, _] = empty_indexes();
+    let recorded = ask(&mut session, json!({ "ask": "record", "seed": 6, "calls": 300 }));
+    let mut seen = 0;
+    for call in recorded["calls"].as_array().unwrap() {
+        let position = ask(&mut session, json!({ "ask": "position", "operation": call[1] }));
+        let is_listed = position["without_operation"].as_array().unwrap().contains(&call[0]);
+        assert_eq!(is_listed, call[2] == 0, "{call}: {position}");
+        seen += usize::from(is_listed && call[0].as_str().unwrap().starts_with("read "));
+    }
+    assert!(seen > 5, "{seen}");
+}
+
 /// The levels of the panel hold every object once, in the order of keys, and each pointer leads to the next one.
 #[test]
 fn levels_lead_through_every_object_and_turnstiles_show_every_cell() {
@@ -332,23 +378,81 @@ fn each_position_differs_from_the_one_before_by_one_operation() {
     assert!(words > 100, "{words} words");
 }
 
-#[test]
-fn the_tour_has_its_five_steps() {
-    for (number, title) in tour::TITLES.iter().enumerate() {
-        let mut stop = tour::stop(number).unwrap();
-        assert_eq!(stop.title, *title);
-        let says = shown::at(&mut stop.chip, stop.look).unwrap()["pieces"].to_string();
-        match number {
-            0 => assert!(says.contains("field 0") && !says.contains("delta"), "{says}"),
-            1 => assert!(says.contains("delta of field 0") && !says.contains("torn"), "{says}"),
-            2 => assert!(says.contains("torn or damaged"), "{says}"),
-            3 => assert!(!says.contains("torn") && stop.text.contains("Field 0 is 70"), "{says}"),
-            _ => {
-                assert_eq!(stop.chip.areas((stop.look.0 / 512) as u16).unwrap().len(), 1, "erased");
-            }
-        }
+/// The steps of a tour, each with the pieces at the place that it shows.
+fn stops(tour: Tour) -> [(Stop, String); STEPS] {
+    std::array::from_fn(|number| {
+        let mut stop = tour::stop(tour, number).unwrap();
+        let says = shown::at(&mut *stop.shown, stop.look).unwrap()["pieces"].to_string();
+        (stop, says)
+    })
+}
+
+/// What the tours have in common: only after the cut has a mount something to repair, and after the repair no more.
+fn has_steps(stops: &mut [(Stop, String); STEPS]) {
+    for (number, (stop, _)) in stops.iter().enumerate().filter(|(number, _)| *number != 2) {
+        assert!(stop.shown.mounted().is_some(), "step {number}");
     }
-    assert!(tour::stop(tour::TITLES.len()).is_err());
+    let [_, _, (cut, _), (repaired, _), (reclaimed, _)] = stops;
+    let calls = cut.shown.mount_texts().len();
+    assert!(calls > 0 && repaired.text.contains(&calls.to_string()), "{calls}: {}", repaired.text);
+    assert_eq!(cut.shown.mounted().unwrap().image(), repaired.shown.image());
+    assert_eq!(repaired.shown.mount_texts(), [""; 0]);
+    let unit = reclaimed.look.0 / reclaimed.shown.overview().unit_bytes;
+    let areas = reclaimed.shown.areas(unit as u16).unwrap();
+    assert!(areas.len() == 1 && areas[0].kind == ERASED, "{areas:?}");
+    assert!(reclaimed.text.contains(&format!("unit {unit} is erased")), "{}", reclaimed.text);
+}
+
+#[test]
+fn the_tour_of_a_log_structured_heap_has_its_five_steps() {
+    let mut stops = stops(Tour::LogHeap);
+    has_steps(&mut stops);
+    let [created, updated, cut, mounted, _] = stops;
+    assert!(created.1.contains("field 0") && !created.1.contains("delta"), "{}", created.1);
+    assert!(updated.1.contains("delta of field 0") && !updated.1.contains("torn"), "{}", updated.1);
+    assert!(cut.1.contains("torn or damaged"), "{}", cut.1);
+    assert!(!mounted.1.contains("torn") && mounted.0.text.contains("Field 0 is 70"), "{}", mounted.1);
+    assert!(tour::stop(Tour::LogHeap, STEPS).is_err());
+}
+
+#[test]
+fn the_tour_of_tinystores_structure_has_its_five_steps() {
+    let mut stops = stops(Tour::TinyStore);
+    has_steps(&mut stops);
+    let [created, updated, cut, mounted, _] = stops;
+    assert!(created.1.contains("initialization flags") && created.0.text.contains("#0.2"), "{}", created.0.text);
+    assert!(updated.1.contains(r#""delta of field 0","value":"46000000""#), "{}", updated.1);
+    assert!(cut.1.contains(r#""entry","value":"torn or void""#), "{}", cut.1);
+    let texts = cut.0.shown.mount_texts();
+    assert!(texts[0].contains("void") && texts[1].contains("entry Abort"), "{texts:?}");
+    assert!(mounted.1.contains("1e000000, void") && mounted.0.text.contains("Field 0 is 70"), "{}", mounted.1);
+}
+
+#[test]
+fn the_tour_of_an_index_has_its_five_steps() {
+    let mut stops = stops(Tour::Index);
+    has_steps(&mut stops);
+    let [created, updated, cut, mounted, (mut reclaimed, _)] = stops;
+    assert!(created.1.contains("1 slot counts"), "{}", created.1);
+    let has =
+        |says: &str, slot: &str, value: &str| says.contains(&format!(r#""value of slot {slot}","value":"{value}""#));
+    assert!(has(&updated.1, "0, obsolete", "00000064") && has(&updated.1, "2", "00000046"), "{}", updated.1);
+    assert!(cut.1.contains("key of slot 3, torn") && has(&cut.1, "2", "00000046"), "{}", cut.1);
+    assert!(mounted.1.contains("key of slot 3, obsolete") && has(&mounted.1, "2", "00000046"), "{}", mounted.1);
+    assert!(mounted.0.text.contains("Key 7 has the value 70"), "{}", mounted.0.text);
+    let found = reclaimed.shown.ask(&json!({ "ask": "turnstiles" })).unwrap();
+    let unit = u64::from(reclaimed.look.0 / reclaimed.shown.overview().unit_bytes);
+    let turnstile = found["blocks"].as_array().unwrap().iter().filter(|block| block["turnstile"] == unit / 4);
+    let in_place: Vec<&Value> = turnstile.filter(|block| block["counts"] == true && block["dead"] == 0).collect();
+    assert!(in_place.len() == 1 && in_place[0]["live"] == 0 && in_place[0]["free"] != 0, "{found}");
+}
+
+#[test]
+fn what_has_no_tour_says_so() {
+    let mut disk = Session::empty("nandtest-48x16x512").unwrap();
+    assert_eq!(ask(&mut disk, json!({ "ask": "overview" }))["has_tour"], false);
+    let refused = disk.answer(br#"{"ask":"tour","step":0}"#);
+    assert!(refused["error"].as_str().unwrap().contains("no tour"), "{refused}");
 }
 
 #[test]
@@ -359,6 +463,8 @@ fn wrong_questions_and_images_are_answered_with_a_reason() {
         (r#"{"ask":"nothing"}"#, "nothing answers"),
         (r#"{"ask":"unit"}"#, "no number unit"),
         (r#"{"ask":"unit","unit":16}"#, "no unit 16"),
+        (r#"{"ask":"record","seed":1}"#, "no number calls"),
+        (r#"{"ask":"rows","first":0,"count":1}"#, "no number columns"),
         (r#"{"ask":"at","address":16384}"#, "no address"),
         (r#"{"ask":"object","bits":65537}"#, "Ref"),
         (r#"{"ask":"cut","operation":1,"shape":0,"seed":0}"#, "nothing is recorded"),

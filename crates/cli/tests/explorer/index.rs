@@ -9,7 +9,7 @@ use crate::{desk, number};
 const CUTS: usize = 24;
 
 /// Blocks as the page shows them, in the form of the command's report.
-fn page_blocks(browser: &mut Browser) -> Vec<Vec<String>> {
+pub fn page_blocks(browser: &mut Browser) -> Vec<Vec<String>> {
     browser.click("tab-turnstiles");
     let columns = [2, 3, 4, 5, 6, 7];
     let rows = browser.rows("turnstiles", 0);
@@ -17,7 +17,7 @@ fn page_blocks(browser: &mut Browser) -> Vec<Vec<String>> {
 }
 
 /// The same as the command prints them; what it leaves out of a spare block is counted there.
-fn command_blocks(dump: &Value, spare_cells: &str) -> Vec<Vec<String>> {
+pub fn command_blocks(dump: &Value, spare_cells: &str) -> Vec<Vec<String>> {
     let text = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -39,7 +39,7 @@ fn command_blocks(dump: &Value, spare_cells: &str) -> Vec<Vec<String>> {
 }
 
 /// Entries as the page lists them, in the lines of the command's readings.
-fn page_readings(browser: &mut Browser) -> Vec<String> {
+pub fn page_readings(browser: &mut Browser) -> Vec<String> {
     browser.click("tab-keys");
     let mut lines = Vec::new();
     loop {

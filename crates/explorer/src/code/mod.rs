@@ -417,10 +417,11 @@ impl Shown for Code {
             part: self.cells.spec().name.clone(),
             units_are: "blocks",
             units: part.blocks().zip(self.cells.erase_counts()).map(unit).collect(),
-            unit_bytes: u32::from(part.pages_per_block) * u32::from(part.register_bytes()),
+            unit_bytes: self.extent().1,
             content,
             formats: &["code-image"],
             panels: &["cache"],
+            tour: None,
             kinds: KINDS,
             erases: counters.erases,
             programs: counters.programs + counters.copies,
@@ -428,6 +429,11 @@ impl Shown for Code {
             mount: (0, 0),
             has_image: true,
         }
+    }
+
+    fn extent(&self) -> (u16, u32) {
+        let part = self.part();
+        (part.block_count, u32::from(part.pages_per_block) * u32::from(part.register_bytes()))
     }
 
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String> {

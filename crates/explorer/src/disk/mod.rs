@@ -209,10 +209,11 @@ impl Shown for Disk {
             part: self.cells.spec().name.clone(),
             units_are: "blocks",
             units: part.blocks().zip(self.cells.erase_counts()).map(unit).collect(),
-            unit_bytes: self.block_bytes(),
+            unit_bytes: self.extent().1,
             content,
             formats: &["nand-ftl"],
             panels: &["map", "tokens"],
+            tour: None,
             kinds: KINDS,
             erases: counters.erases,
             programs: counters.programs + counters.copies,
@@ -220,6 +221,10 @@ impl Shown for Disk {
             mount: (self.mount.0.len() as u64, self.mount.1),
             has_image: true,
         }
+    }
+
+    fn extent(&self) -> (u16, u32) {
+        (self.part().block_count, self.block_bytes())
     }
 
     fn areas(&mut self, unit: u16) -> Result<Vec<Area>, String> {
@@ -230,7 +235,7 @@ impl Shown for Disk {
         }
     }
 
-    fn counts(&mut self, unit: u16) -> Value {
+    fn counts(&mut self, unit: u16, _: &[Area]) -> Value {
         match &self.device {
             Some(device) => json!({ "live": device.live_pages(Block(unit)) }),
             None => json!({}),

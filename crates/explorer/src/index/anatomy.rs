@@ -45,12 +45,36 @@ pub fn role(cells: Cells<'_>) -> Option<String> {
     }
 }
 
+/// Why no live cell of a block counts, to be added to what each of them is; nothing where they count.
+fn standing(whole: &NorSim, block: &RawBlock<'_>) -> String {
+    match (block.role(), successor(whole, block)) {
+        (Role::InUse(_), None) => String::new(),
+        (Role::InUse(_), Some(unit)) => {
+            format!("; a copy of it in unit {} counts, and this block is to be erased", unit.0)
+        }
+        (Role::Filling(filling), _) => {
+            format!("; a copy that does not count yet, of the cell of this number in unit {}", filling.from)
+        }
+        (role, successor) => format!("; its block is {}", role_text(role, successor)),
+    }
+}
+
+/// What a cell is; of one that would count in another block, also why it does not.
+fn text_of(cell: &RawCell<'_>, standing: &str) -> String {
+    let text = state_text(cell.state());
+    match cell.state() {
+        CellState::Live(_) | CellState::Batch => text + standing,
+        _ => text,
+    }
+}
+
 /// The areas of a block, without gaps: the head, and each cell in its parts.
 pub fn areas(cells: Cells<'_>) -> Vec<Area> {
     let block = block(cells);
-    let is_in_use = matches!(block.role(), Role::InUse(_)) && successor(cells.whole, &block).is_none();
+    let standing = standing(cells.whole, &block);
+    let is_in_use = standing.is_empty();
     let head = format!("head: {}", role(cells).unwrap_or_default());
-    let mut divided = Divided { areas: Vec::new(), next: block.start(), cells };
+    let mut divided = Divided { areas: Vec::new(), next: block.start(), cells, standing };
     divided.add(CELLS_OFFSET, HEAD, State::Live, head);
     for cell in block.cells() {
         divided.add_cell(&cell, if is_in_use { State::Live } else { State::Obsolete });
@@ -65,6 +89,8 @@ struct Divided<'c> {
     areas: Vec<Area>,
     next: Address,
     cells: Cells<'c>,
+    /// Why none of the cells counts.
+    standing: String,
 }
 
 impl Divided<'_> {
@@ -93,7 +119,7 @@ impl Divided<'_> {
     }
 
     fn add_cell(&mut self, cell: &RawCell<'_>, state: State) {
-        let name = format!("cell {}: {}", cell.number, state_text(cell.state()));
+        let name = format!("cell {}: {}", cell.number, text_of(cell, &self.standing));
         let state = match cell.state() {
             CellState::Live(_) | CellState::Batch => state,
             _ => State::Obsolete,
@@ -170,7 +196,8 @@ pub fn at(cells: Cells<'_>, address: Address) -> Found {
     }
     let is_in = |cell: &RawCell<'_>| (cell.address.0..cell.address.0 + cell.size_bytes()).contains(&address.0);
     if let Some(cell) = block.cells().find(is_in).filter(|cell| cell.state() != CellState::Free) {
-        let title = format!("cell {}.{}: {}", cells.unit.0, cell.number, state_text(cell.state()));
+        let text = text_of(&cell, &standing(cells.whole, &block));
+        let title = format!("cell {}.{}: {text}", cells.unit.0, cell.number);
         let pieces = cell_pieces(&cell);
         return Found { title, at: cell.address, bytes: cell.size_bytes(), object: None, pieces };
     }
@@ -234,6 +261,7 @@ fn cell_pieces(cell: &RawCell<'_>) -> Vec<Piece> {
     let bitmap = match state {
         _ if cell.is_head() => "marks of stops".to_owned(),
         CellState::Batch => "slots of keys to take away are cleared".to_owned(),
+        _ if bits == 1 => "1 slot counts".to_owned(),
         _ => format!("{bits} slots count"),
     };
     let piece = |field, name: &str, value: String, line| Piece::new(cell.extent(field), name, value, line);

@@ -19,12 +19,14 @@ use crate::anatomy::{Area, Found, Kind, State};
 use crate::content::{Cells, Content, Played};
 use crate::objects::words;
 use crate::plain;
+use crate::shown::Tour;
 use crate::traced::Traced;
 
 impl<W: ListWidths> Content for Index<W> {
     const NAME: &'static str = "an ordered index";
     const FORMATS: &'static [&'static str] = &["ordered-index"];
     const PANELS: &'static [&'static str] = &["levels", "turnstiles", "keys"];
+    const TOUR: Option<Tour> = Some(Tour::Index);
     const KINDS: &'static [Kind] = anatomy::KINDS;
     const HEAD_BYTES: u32 = CELLS_OFFSET;
 

@@ -13,6 +13,7 @@ use crate::anatomy::{Area, Found, Kind};
 use crate::content::{Cells, Content};
 use crate::objects::{Objects, OnHeap, Place, words};
 use crate::plain;
+use crate::shown::Tour;
 use crate::traced::Traced;
 
 /// The heap below.
@@ -58,6 +59,7 @@ impl Content for LogHeap {
     const NAME: &'static str = "a log-structured heap";
     const FORMATS: &'static [&'static str] = &["log-heap"];
     const PANELS: &'static [&'static str] = &["objects"];
+    const TOUR: Option<Tour> = Some(Tour::LogHeap);
     const KINDS: &'static [Kind] = unit::KINDS;
     const HEAD_BYTES: u32 = 24;
 

@@ -4,18 +4,19 @@ pub mod entry_text;
 mod sector;
 mod unit;
 
-use norn_flash::Address;
+use norn_flash::{Address, NorPart};
 use norn_flash_sim::NorSim;
 use norn_heap::{Kind as ObjectKind, Ref};
 use norn_nor_store::SectorKind;
 use norn_nor_store::inspection::{Purpose, RawUnit};
-use norn_object_heap::{HeapIn, UnitRow};
+use norn_object_heap::{Config, HeapIn, UnitRow};
 use serde_json::{Value, json};
 
 use crate::anatomy::{Area, Found, Kind};
 use crate::content::{Cells, Content};
 use crate::objects::{Objects, OnHeap, Place, words};
 use crate::plain;
+use crate::shown::Tour;
 use crate::traced::Traced;
 
 /// The heap below.
@@ -23,6 +24,21 @@ pub type Heap = HeapIn<Traced, Vec<UnitRow>>;
 
 /// A mounted heap.
 pub type TinyStore = OnHeap<Heap>;
+
+fn rows(part: &NorPart) -> Vec<UnitRow> {
+    vec![UnitRow::UNUSED; usize::from(part.unit_count)]
+}
+
+impl TinyStore {
+    /// An empty heap, as `norn heap create` makes them.
+    ///
+    /// # Errors
+    /// If none fits on the part, in words.
+    pub fn format(part: NorSim) -> Result<TinyStore, String> {
+        let rows = rows(&part.spec().part);
+        HeapIn::format_in(Traced::new(part), rows, Config::default()).map(OnHeap::new).map_err(words)
+    }
+}
 
 impl Objects for Heap {
     const PIECES: &'static str = "Records";
@@ -47,6 +63,7 @@ impl Content for TinyStore {
     const NAME: &'static str = "a heap with TinyStore's structure";
     const FORMATS: &'static [&'static str] = &["nor-store", "object-heap"];
     const PANELS: &'static [&'static str] = &["objects"];
+    const TOUR: Option<Tour> = Some(Tour::TinyStore);
     const KINDS: &'static [Kind] = unit::KINDS;
     const HEAD_BYTES: u32 = 24;
 
@@ -55,7 +72,7 @@ impl Content for TinyStore {
     }
 
     fn mount(device: Traced) -> Result<TinyStore, String> {
-        let rows = vec![UnitRow::UNUSED; usize::from(device.sim.spec().part.unit_count)];
+        let rows = rows(&device.sim.spec().part);
         HeapIn::mount_in(device, rows).map(OnHeap::new).map_err(words)
     }
 
