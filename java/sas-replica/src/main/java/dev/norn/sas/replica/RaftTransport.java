@@ -36,7 +36,10 @@ public final class RaftTransport implements GroupTransport {
             return member;
         } catch (CompletionException e) {
             member.close();
-            throw e.getCause() instanceof IOException cause ? cause : e;
+            if (e.getCause() instanceof IOException cause) {
+                throw cause;
+            }
+            throw e;
         } catch (IOException | RuntimeException e) {
             member.close();
             throw e;
