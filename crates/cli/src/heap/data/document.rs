@@ -72,7 +72,7 @@ pub struct ArrayEntry {
 }
 
 impl Document {
-    /// The document in a file. `pack` has each of its objects as soon as it is read, and may put something smaller there.
+    /// The document in a file. `pack` has each of its objects as soon as it is read, and may make it smaller.
     ///
     /// # Errors
     /// When it cannot be read, or is none.
