@@ -299,6 +299,16 @@ fn a_dump_is_shown_as_the_image_is() {
     desk.write("short.bin", &std::fs::read(desk.path("old.bin")).unwrap()[..200_000]);
     let shown = desk.succeed("image show short.bin");
     assert!(shown.contains("it holds the start of an overlay for limited parts on 256 units of 2048 bytes"), "{shown}");
+    let missing =
+        "of a k9f2808 it lacks 17101504 bytes of 17301504, of a k9f1208q0b it lacks 69006016 bytes of 69206016";
+    for (name, what) in [("disk", "a block device on NAND"), ("code", "programs in two rooms")] {
+        desk.write("short.bin", &std::fs::read(desk.path(&format!("{name}.bin"))).unwrap()[..200_000]);
+        let said = format!("it holds the start of {what}: {missing}");
+        let shown = desk.succeed("image show short.bin");
+        let advice = "; read all pages with their out-of-band areas";
+        assert!(shown.contains(&said) && shown.contains(advice), "{shown}");
+        desk.fail("nbd check short.bin", &[&format!("as a chip's dump of 200000 bytes, {said}")]);
+    }
     make_heap(&desk, "own.img", "test-24x1024 --engine tinystore");
     desk.succeed("image export own.img own.bin");
     let shown = desk.succeed("image show own.bin");

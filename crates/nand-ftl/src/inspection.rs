@@ -384,14 +384,39 @@ mod tests {
         let part = test_part(24, 8, 256).part;
         let reader = PageReader::new(&part).unwrap();
         let mut random = fastrand::Rng::with_seed(6);
+        let (mut runs, mut programs, mut trims, mut mapped, mut erases) = (0, 0, 0, 0, 0);
         for _ in 0..2000 {
             let mut bytes = vec![0xFF; part.register_bytes().into()];
             let from = random.usize(0..bytes.len());
             random.fill(&mut bytes[from..]);
             bytes[..4].copy_from_slice(b"NFT2");
-            let Some(head) = reader.checkpoint_head(&bytes) else { continue };
-            reader.visit_checkpoint((random.u32(0..40), &head), &bytes, |columns, _| assert!(columns.end <= 256));
+            // Other sequence numbers make no head.
+            let as_of = random.u64(..1 << 40);
+            bytes[8..16].copy_from_slice(&random.u64(..=as_of).to_le_bytes());
+            bytes[16..24].copy_from_slice(&as_of.to_le_bytes());
+            if random.bool() {
+                bytes[4..8].copy_from_slice(&random.u32(..200).to_le_bytes());
+            }
+            // Of random numbers, the first run leaves no room for others, or for trims.
+            if random.bool() {
+                bytes[28..30].copy_from_slice(&random.u16(..3).to_le_bytes());
+                let length = HEADER_BYTES + Layout::new(part, 100).width;
+                bytes[length..length + 2].copy_from_slice(&random.u16(..9).to_le_bytes());
+            }
+            let head = reader.checkpoint_head(&bytes).unwrap();
+            reader.visit_checkpoint((random.u32(0..40), &head), &bytes, |columns, item| {
+                assert!(!columns.is_empty() && columns.end <= 256, "{columns:?}");
+                *match item {
+                    CheckpointItem::Run(..) => &mut runs,
+                    CheckpointItem::Program(..) => &mut programs,
+                    CheckpointItem::Trim(..) => &mut trims,
+                    CheckpointItem::Mapped(..) => &mut mapped,
+                    CheckpointItem::Erases(..) => &mut erases,
+                } += 1;
+            });
         }
+        let visits: [u32; 5] = [runs, programs, trims, mapped, erases];
+        assert!(visits.iter().all(|&visits| visits > 100), "{visits:?}");
         assert_eq!(reader.columns_of(Field::Code(reader.words())), 0..0);
     }
 }

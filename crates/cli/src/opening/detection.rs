@@ -10,7 +10,7 @@
 
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
 use norn_flash::{Nand, Nor, Recognised, Reprogramming, StatedGeometry, TenantKind};
-use norn_flash_sim::{NandSim, NorSim, PartSpec, catalogue, nand_catalogue};
+use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
 use norn_heap_image::{UNITS_MAX, mount, unit_count};
 use norn_nand_ftl::recognition_bytes;
 use norn_sensor_log::SensorLog;
@@ -175,6 +175,36 @@ pub fn store_cut_short(piece: &Piece) -> Option<(Recognised, u64)> {
         };
         recognised(&NorSim::from_cells(spec, &bytes)).find_map(|found| Some((found, whole(&found)?)))
     })
+}
+
+/// The store on NAND of which a dump has only the first blocks, and the parts that it may be of.
+pub fn nand_store_cut_short(piece: &Piece) -> Option<(Recognised, Vec<NandSpec>)> {
+    let length = piece.bytes.len() as u64;
+    let mut found = None;
+    let mut specs = nand_catalogue::all();
+    specs.retain(|spec| {
+        spec.dump_bytes() > length && {
+            let start = recognised_at_start(spec, &piece.bytes);
+            found = found.or(start);
+            start.is_some()
+        }
+    });
+    // Some parts differ in the bus only.
+    specs.sort_by_key(NandSpec::dump_bytes);
+    specs.dedup_by_key(|spec| spec.dump_bytes());
+    Some((found?, specs))
+}
+
+/// The store of a dump, as far as the blocks that it has show.
+fn recognised_at_start(spec: &NandSpec, bytes: &[u8]) -> Option<Recognised> {
+    let mut start = spec.clone();
+    let block_bytes = spec.dump_bytes() / u64::from(spec.part.block_count);
+    start.part.block_count = (bytes.len() as u64).div_ceil(block_bytes).max(1) as u16;
+    start.part.good_blocks_min = start.part.good_blocks_min.min(start.part.block_count);
+    let mut bytes = bytes.to_vec();
+    bytes.resize(start.dump_bytes() as usize, 0xFF);
+    let contents = nand_contents(&mut NandSim::from_cells(start, &bytes));
+    contents.into_iter().find_map(|content| content.recognised.ok().flatten())
 }
 
 /// The NAND parts that a dump may be of.

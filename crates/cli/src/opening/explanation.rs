@@ -5,10 +5,10 @@ use std::fmt::{self, Display};
 use norn_code_pager::TWO_ROOMS;
 use norn_embedded::PartContent;
 use norn_flash::{Nand, Nor, Recognised, TenantKind};
-use norn_flash_sim::{ImageError, ImageKind, NandSim, NorSim};
+use norn_flash_sim::{ImageError, ImageKind, NandSim, NandSpec, NorSim};
 use serde_json::{Value, json};
 
-use super::detection::{nand_contents, nor_contents, store_cut_short, store_within};
+use super::detection::{nand_contents, nand_store_cut_short, nor_contents, store_cut_short, store_within};
 use super::piece::Piece;
 use super::region::Region;
 use super::{Opened, Source};
@@ -127,6 +127,8 @@ pub enum Undetected {
     Within(Recognised, Region),
     /// It is the start of a store of this many bytes.
     CutShort(Recognised, u64),
+    /// It is the start of a store on one of these NAND parts; the dump has this many bytes.
+    NandCutShort(Recognised, Vec<NandSpec>, u64),
     /// Every byte is erased.
     Blank,
     /// Nothing is recognised.
@@ -139,8 +141,11 @@ impl Undetected {
         if let Some((recognised, region)) = store_within(piece) {
             return Undetected::Within(recognised, region);
         }
-        match store_cut_short(piece) {
-            Some((recognised, whole)) => Undetected::CutShort(recognised, whole),
+        if let Some((recognised, whole)) = store_cut_short(piece) {
+            return Undetected::CutShort(recognised, whole);
+        }
+        match nand_store_cut_short(piece) {
+            Some((recognised, specs)) => Undetected::NandCutShort(recognised, specs, piece.bytes.len() as u64),
             None if piece.bytes.iter().all(|&byte| byte == 0xFF) => Undetected::Blank,
             None => Undetected::Unknown,
         }
@@ -150,7 +155,7 @@ impl Undetected {
     pub fn state(&self) -> &'static str {
         match self {
             Undetected::Within(..) => "known",
-            Undetected::CutShort(..) => "cut short",
+            Undetected::CutShort(..) | Undetected::NandCutShort(..) => "cut short",
             Undetected::Blank => "blank",
             Undetected::Unknown => "unknown",
         }
@@ -165,6 +170,15 @@ impl Display for Undetected {
             }
             Undetected::CutShort(recognised, whole) => {
                 write!(f, "it holds the start of {recognised}, {whole} bytes in all: read all of them from the chip")
+            }
+            Undetected::NandCutShort(recognised, specs, found) => {
+                let whole = |spec: &NandSpec| {
+                    let whole = spec.dump_bytes();
+                    format!("of a {} it lacks {} bytes of {whole}", spec.name, whole - found)
+                };
+                let parts: Vec<String> = specs.iter().map(whole).collect();
+                let parts = parts.join(", ");
+                write!(f, "it holds the start of {recognised}: {parts}; read all pages with their out-of-band areas")
             }
             Undetected::Blank => f.write_str("it is blank: every byte is erased"),
             Undetected::Unknown => f.write_str("it holds no format that norn knows"),

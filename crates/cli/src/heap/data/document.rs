@@ -72,13 +72,13 @@ pub struct ArrayEntry {
 }
 
 impl Document {
-    /// The document in a file.
+    /// The document in a file. `pack` has each of its objects as soon as it is read, and may make it smaller.
     ///
     /// # Errors
     /// When it cannot be read, or is none.
-    pub fn read(file: &Path) -> Result<Document, DataError> {
+    pub fn read(file: &Path, pack: impl FnMut(&str, &mut Value)) -> Result<Document, DataError> {
         let text = fs::read_to_string(file).map_err(DataError::new)?;
-        Document::of(parsed(&text)?)
+        Document::of(parsed(&text, pack)?)
     }
 
     fn of(value: Value) -> Result<Document, DataError> {

@@ -65,7 +65,7 @@ fn unused(classes: &[Typed], contents: &Contents) -> Vec<String> {
 
 /// The classes of a document.
 fn typed(file: &Path) -> Result<Vec<Typed>, DataError> {
-    Document::read(file)?.classes.iter().map(Typed::of).collect()
+    Document::read(file, |_, object| *object = Value::Null)?.classes.iter().map(Typed::of).collect()
 }
 
 fn document_of(contents: &Contents, mut classes: Vec<Typed>) -> Document {

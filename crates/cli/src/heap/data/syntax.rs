@@ -1,5 +1,7 @@
 //! JSON of a text, in which no object has a member twice: of two, one would be lost. Errors say in which member they
 //! are, besides line and column.
+//!
+//! The members of `objects` are most of a document. Each can be replaced by something smaller as soon as it is read.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,33 +12,39 @@ use serde_json::{Map, Value};
 
 use super::failure::DataError;
 
-/// The value of a text.
+/// The value of a text, after `pack` has had each member of its `objects`.
 ///
 /// # Errors
 /// When it is no JSON, or an object in it has a member twice.
-pub fn parsed(text: &str) -> Result<Value, DataError> {
-    let place = RefCell::new(Vec::new());
+pub fn parsed(text: &str, mut pack: impl FnMut(&str, &mut Value)) -> Result<Value, DataError> {
+    let (place, pack) = (RefCell::new(Vec::new()), RefCell::new(&mut pack as Packer<'_>));
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Within(&place).deserialize(&mut deserializer);
+    let value = Within { place: &place, pack: &pack }.deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
     value.map_err(|error| placed(error, &place.into_inner()))
 }
 
-/// The names of members and the indices of elements, within which the next value is.
-struct Within<'a>(&'a RefCell<Vec<String>>);
+type Packer<'a> = &'a mut dyn FnMut(&str, &mut Value);
 
-impl Within<'_> {
+/// What reads the next value.
+struct Within<'a, 'p> {
+    /// The names of members and the indices of elements, within which the value is.
+    place: &'a RefCell<Vec<String>>,
+    pack: &'a RefCell<Packer<'p>>,
+}
+
+impl Within<'_, '_> {
     fn enter(&self, name: String) {
-        self.0.borrow_mut().push(name);
+        self.place.borrow_mut().push(name);
     }
 
     /// Not where there is an error: then it is known where.
     fn leave(&self) {
-        self.0.borrow_mut().pop();
+        self.place.borrow_mut().pop();
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &Within<'_> {
+impl<'de> DeserializeSeed<'de> for &Within<'_, '_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -44,7 +52,7 @@ impl<'de> DeserializeSeed<'de> for &Within<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for &Within<'_> {
+impl<'de> Visitor<'de> for &Within<'_, '_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,8 +103,12 @@ impl<'de> Visitor<'de> for &Within<'_> {
                 return Err(A::Error::custom(format!("{name:?} is there twice")));
             }
             self.enter(name.clone());
-            values.insert(name, members.next_value_seed(self)?);
+            let mut value = members.next_value_seed(self)?;
             self.leave();
+            if *self.place.borrow() == ["objects"] {
+                (self.pack.borrow_mut())(&name, &mut value);
+            }
+            values.insert(name, value);
         }
         Ok(values.into())
     }
