@@ -21,11 +21,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.apache.ratis.client.RaftClient;
-import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroup;
@@ -39,8 +37,7 @@ import org.apache.ratis.server.storage.RaftStorage;
 final class RaftMember implements Member {
     private static final long LOOK_NANOS = 1_000_000;
     private static final long LOOK_MILLIS = 250;
-    /** 10 s. Who knows no leader asks for votes after twice .9 s at the latest, at the default, and then every .9 s. */
-    private static final int LOOKS_ALONE = 40;
+    private static final int IDLE_LOOKS_MAX = 8;
     private static final long REASON_NANOS_MAX = 10_000_000_000L;
     /** How long a read waits for a leader, and for what it has: as long as a commit waits for a majority. */
     private static final long ASK_NANOS_MAX = 20_000_000_000L;
@@ -52,8 +49,6 @@ final class RaftMember implements Member {
     private final Shipper shipper;
     private final GroupMachine machine;
     private final RaftGroup group;
-    private final AtomicLong votes = new AtomicLong();
-    private final int looksAlone;
     private final RaftServer server;
     private volatile RaftServer.Division division;
     private volatile RaftClient client;
@@ -91,12 +86,9 @@ final class RaftMember implements Member {
         VoteFile.repair(settings.log(), group.getGroupId().getUuid(), self,
                 Math.max(replica.epoch(), files.mark() == null ? 0 : files.mark().getTerm()));
         keeper = new LogKeeper(replica, files, settings.logBytes());
-        machine = new GroupMachine(replica, shipper, files, this::takeMembers, this::takeRemoval);
-        looksAlone = Math.max(LOOKS_ALONE, LOOKS_ALONE * settings.electionMillis() / Group.ELECTION_MILLIS);
-        Parameters parameters = new Parameters();
-        parameters.put(ReconnectingRpc.VOTES, votes, AtomicLong.class);
+        machine = new GroupMachine(replica, shipper, files, this::takeChange, this::takeRemoval);
         server = RaftServer.newBuilder().setServerId(own.getId()).setGroup(group).setStateMachine(machine)
-                .setProperties(RaftSettings.of(settings, port(own))).setParameters(parameters)
+                .setProperties(RaftSettings.of(settings, port(own)))
                 .setOption(isThere ? RaftStorage.StartupOption.RECOVER : RaftStorage.StartupOption.FORMAT).build();
         client = client(group);
     }
@@ -180,8 +172,14 @@ final class RaftMember implements Member {
 
     /** A new member's log may end before the entry that adds it: then what was written down when it joined holds. */
     private void takeConfiguration(RaftConfiguration configuration) {
-        Map<String, String> all = GroupMachine.membersOf(configuration);
-        if (configuration.getPreviousPeers().isEmpty() && all.containsKey(self)) {
+        if (configuration.getPreviousPeers().isEmpty()) {
+            takeChange(GroupMachine.membersOf(configuration));
+        }
+    }
+
+    /** The log does not say that a member is none: a new one gets entries of the time before it was added. */
+    private void takeChange(Map<String, String> all) {
+        if (all.containsKey(self)) {
             takeMembers(all);
         }
     }
@@ -208,8 +206,7 @@ final class RaftMember implements Member {
      * it must not lead. Raft's server ends an election, and begins no other one, when it cannot write its vote down.
      */
     private void look() {
-        int alone = 0;
-        long before = 0;
+        int idle = 0;
         try {
             for (; !isClosed; Thread.sleep(LOOK_MILLIS)) {
                 RaftServer.Division its = server.getDivision(group.getGroupId());
@@ -217,20 +214,26 @@ final class RaftMember implements Member {
                     leave();
                     return;
                 }
+                idle = its.getInfo().getLeaderId() != null || isElecting(its) ? 0 : idle + 1;
                 if (its.getInfo().getLeaderId() == null) {
                     askWhetherRemoved(its.getRaftConf());
                 }
-                boolean isAlone = its.getInfo().getLeaderId() == null && votes.get() == before;
-                before = votes.get();
-                alone = isAlone ? alone + 1 : 0;
-                if (alone > looksAlone && isUsable() && isCounted(its.getRaftConf())) {
-                    machine.fail(new StorageWriteFailure("the member " + self + " knows no leader and asks for no "
-                            + "votes, as when it had no room to write its own down: close it and open it again", null));
+                if (idle > IDLE_LOOKS_MAX && isUsable() && isCounted(its.getRaftConf())) {
+                    machine.fail(new StorageWriteFailure("the member " + self + " knows no leader and elects none, as "
+                            + "when it had no room to write its vote down: close it and open it again", null));
                 }
             }
         } catch (IOException | InterruptedException e) {
             // The server is closed.
         }
+    }
+
+    /** Whether Raft's server has a thread that waits for a leader, or for votes. */
+    private static boolean isElecting(RaftServer.Division its) {
+        String member = its.getMemberId().toString();
+        return Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                .anyMatch(name -> name.startsWith(member + "-FollowerState")
+                        || name.startsWith(member + "-LeaderElection"));
     }
 
     /**

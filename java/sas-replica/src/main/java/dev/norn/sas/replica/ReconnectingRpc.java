@@ -7,7 +7,6 @@ import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.grpc.GrpcFactory;
 import org.apache.ratis.grpc.server.GrpcLogAppender;
@@ -39,8 +38,6 @@ import org.apache.ratis.thirdparty.io.grpc.StatusRuntimeException;
  * pauses that grow as well. Ratis makes an instance by the class's name.
  */
 public final class ReconnectingRpc implements RpcType {
-    /** Counts the votes that a member asks for, an {@link AtomicLong} among the parameters. */
-    static final String VOTES = ReconnectingRpc.class.getName() + ".votes";
     /** A connection that was made so shortly before is not made anew: who is not there would be asked all the time. */
     private static final long PAUSE_NANOS = 250_000_000;
     /** A member that has not answered its leader for so long. It answers several times a second otherwise. */
@@ -59,11 +56,9 @@ public final class ReconnectingRpc implements RpcType {
     }
 
     private static final class Factory extends GrpcFactory {
-        private final AtomicLong votes;
         private volatile Calls calls;
 
         Factory(Parameters parameters) {
-            votes = parameters.get(VOTES, AtomicLong.class);
             super(parameters);
         }
 
@@ -77,10 +72,7 @@ public final class ReconnectingRpc implements RpcType {
                             its.underWay.cancel(null);
                         }
                         return switch (method.getName()) {
-                            case "requestVote" -> {
-                                votes.incrementAndGet();
-                                yield its.requestVote((RequestVoteRequestProto) arguments[0]);
-                            }
+                            case "requestVote" -> its.requestVote((RequestVoteRequestProto) arguments[0]);
                             case "async" -> its;
                             default -> invoke(method, its.services, arguments);
                         };
