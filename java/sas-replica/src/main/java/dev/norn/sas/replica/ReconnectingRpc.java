@@ -66,8 +66,8 @@ public final class ReconnectingRpc implements RpcType {
         public GrpcServices newRaftServerRpc(RaftServer server) {
             Calls its = new Calls((GrpcServicesImpl) super.newRaftServerRpc(server));
             calls = its;
-            return (GrpcServices) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {GrpcServices.class},
-                    (proxy, method, arguments) -> {
+            return (GrpcServices) Proxy.newProxyInstance(getClass().getClassLoader(),
+                    new Class<?>[] {GrpcServices.class}, (proxy, method, arguments) -> {
                         if (method.getName().equals("close")) {
                             its.underWay.cancel(null);
                         }

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a member that was cut off has under way is sent again after pauses that double, so that it would be silent for as
- * long again once the network is whole.
+ * What a member that was cut off has under way is sent again after pauses that double, so that it would be silent for
+ * as long again once the network is whole.
  */
 @Timeout(value = 20, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LongCutTest {

@@ -11,6 +11,7 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.Test;
 
+/** How a member is set up. */
 class RaftSettingsTest {
     @Test
     void allTimesOfElectionsFollowTheGroups() {
@@ -19,7 +20,8 @@ class RaftSettingsTest {
             RaftProperties properties = RaftSettings.of(group.withElectionMillis(millis), 1);
             assertEquals(millis, millis(RaftServerConfigKeys.Rpc.timeoutMin(properties)));
             assertEquals(millis * 9 / 5, millis(RaftServerConfigKeys.Rpc.timeoutMax(properties)));
-            assertEquals(millis * 18 / 5, millis(RaftServerConfigKeys.LeaderElection.leaderStepDownWaitTime(properties)));
+            assertEquals(millis * 18 / 5,
+                    millis(RaftServerConfigKeys.LeaderElection.leaderStepDownWaitTime(properties)));
         }
     }
 

@@ -116,10 +116,9 @@ public final class RedoLog {
     public long append(TransactionSlot slot, ByteBuffer record) {
         StackRoom.require(FRAMES);
         Replication.addNumber(record);
-        int length = record.position() + LogRecords.CHECK_BYTES;
-        Replication.requireFits(length);
-        long end = append(slot, record, length);
+        int length = Replication.requireFits(record.position() + LogRecords.CHECK_BYTES);
         try {
+            long end = append(slot, record, length);
             return end == NO_ROOM ? Latch.hold(slot, CHECKPOINT_LATCH, () -> makeRoom(slot, record, length)) : end;
         } catch (StorageWriteFailure e) {
             pool.loseLeadership();
@@ -687,19 +686,15 @@ public final class RedoLog {
             return NO_ROOM;
         }
         long longer = Math.max(2 * ring(), length);
-        clear(longer, length);
+        try {
+            file.lengthen(ring(), longer);
+        } catch (IOException e) {
+            throw new StorageWriteFailure("the log " + file.path + " cannot grow for a record of " + length
+                    + " bytes: " + e.getMessage(), e);
+        }
         LogFile.Header header = file.readHeader().from(Memory.getLong(LOG_TAIL) + LogFile.WORD_BYTES, longer);
         file.writeHeader(header);
         begin(header);
         return longer;
-    }
-
-    private void clear(long longer, int length) {
-        try {
-            file.lengthen(ring(), longer);
-        } catch (IOException e) {
-            throw new StorageWriteFailure("the log " + file.path + " cannot grow for a record of "
-                    + length + " bytes: " + e.getMessage(), e);
-        }
     }
 }

@@ -75,12 +75,17 @@ public final class Replication {
         return Memory.getVolatile(numberPlace());
     }
 
-    /** @throws StorageWriteFailure if a leader's record is longer than the group takes */
-    static void requireFits(int length) {
+    /**
+     * Returns the length of a record.
+     *
+     * @throws StorageWriteFailure if it is a leader's, and longer than the group takes
+     */
+    static int requireFits(int length) {
         if (length > RECORD_BYTES_MAX && isLeader()) {
             throw new StorageWriteFailure("the transaction's changes take " + length + " bytes, and a store in a group "
                     + "takes " + RECORD_BYTES_MAX + " in one transaction at most: make them in several", null);
         }
+        return length;
     }
 
     /** Room for the number, of which nothing is known yet. */

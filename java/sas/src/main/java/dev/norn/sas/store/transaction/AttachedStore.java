@@ -139,8 +139,8 @@ public final class AttachedStore {
             throw new StorageReadFailure("cannot attach to the store " + directory + ": " + StoreFiles.reason(e), e);
         } catch (InternalError e) {
             closeFiles(store);
-            throw new StorageReadFailure("cannot attach to the store " + directory + ": there is no room on the disk of "
-                    + "its pool, or it cannot be read (" + e.getMessage() + ")", e);
+            throw new StorageReadFailure("cannot attach to the store " + directory
+                    + ": there is no room on the disk of its pool, or it cannot be read (" + e.getMessage() + ")", e);
         } catch (RuntimeException | Error e) {
             closeFiles(store);
             throw e;
