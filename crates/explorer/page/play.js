@@ -62,7 +62,18 @@ function moveTo(operation) {
   if (["tokens", "cache", "levels", "turnstiles", "keys"].includes(shown)) PANELS[shown][1]();
 }
 
+/** Whether the slider was moved since the part was shown last. */
+let isMoving = false;
+
+/** Shows the part where the slider is, before something else happens there. */
+function settle() {
+  if (!isMoving) return;
+  isMoving = false;
+  moveTo(Number(byId("slider").value));
+}
+
 function cutPower() {
+  settle();
   const [operation, shape] = [Number(byId("slider").value), Number(byId("shape").value)];
   const torn = ask("cut", { operation, shape, seed: Number(byId("seed").value) || 0 });
   showTorn(torn);
@@ -107,14 +118,10 @@ function showStep(number) {
 
 function listenToPlay() {
   const listen = (id, work) => byId(id).addEventListener("click", guarded(work));
-  let isMoving = false;
   byId("slider").addEventListener("input", () => {
     if (isMoving) return;
     isMoving = true;
-    requestAnimationFrame(guarded(() => {
-      isMoving = false;
-      moveTo(Number(byId("slider").value));
-    }));
+    requestAnimationFrame(guarded(settle));
   });
   listen("record", record);
   listen("before", () => moveTo(Number(byId("slider").value) - 1));

@@ -104,7 +104,7 @@ fn packed(bytes: &[u8]) -> String {
 }
 
 /// Text for an element or an attribute.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 

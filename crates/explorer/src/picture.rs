@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::anatomy::{ERASED, State};
+use crate::page::escaped;
 use crate::shown::{Overview, Shown};
 
 const WIDTH: u32 = 800;
@@ -23,7 +24,7 @@ const STYLE: &str = "text{font:10px sans-serif;fill:#333}.row{fill:#eee}.head{fi
 /// # Errors
 /// If one of its units cannot be shown.
 pub fn svg(chip: &mut dyn Shown, name: &str) -> Result<String, String> {
-    let overview = chip.overview();
+    let (overview, name) = (chip.overview(), escaped(name));
     let height = TOP + overview.units.len() as u32 * ROW + 8;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n<title>{name}: {} \

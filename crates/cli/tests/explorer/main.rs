@@ -118,8 +118,13 @@ fn cut_at_random_operations(engine: &str) {
     for cut in 0..CUTS {
         let (operation, shape, seed) = (random.u64(first..last), random.u8(0..11), random.u16(..));
         let what = format!("cut {cut}: operation {operation}, shape {shape}, seed {seed}");
-        browser.value(&format!("moveTo({operation}); byId('shape').value = {shape}; byId('seed').value = {seed}"));
-        browser.click("cut");
+        // Also before the page has shown where the slider is.
+        browser.value(&format!(
+            "byId('slider').value = {operation}; byId('slider').dispatchEvent(new Event('input')); \
+             byId('shape').value = {shape}; byId('seed').value = {seed}; byId('cut').click()"
+        ));
+        browser.value("new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))");
+        assert_eq!(browser.value("byId('power').hidden"), false, "{what}");
         desk.write("torn.img", browser.image());
         if cut == 0 {
             browser.picture(&format!("{engine}-cut.png"));
@@ -338,6 +343,10 @@ fn pictures_are_made_and_files_stay() {
     desk.succeed("--quiet explore heap.img --svg heap.svg");
     let picture = std::fs::read_to_string(desk.path("heap.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.matches("class=\"row\"").count() == 256, "a row for each unit");
+    std::fs::copy(desk.path("heap.img"), desk.path("R&D<1.img")).unwrap();
+    desk.succeed("--quiet explore R&D<1.img --svg named.svg");
+    let named = std::fs::read_to_string(desk.path("named.svg")).unwrap();
+    assert!(named.contains("<title>R&amp;D&lt;1.img: "), "{}", &named[..200]);
     let again = desk.run("explore heap.img --svg heap.svg");
     assert_eq!(again.code, 2);
     assert!(again.errors.contains("heap.svg") && again.errors.contains("never overwritten"), "{}", again.errors);
