@@ -3,7 +3,6 @@ package dev.norn.sas.replica;
 import dev.norn.sas.store.memory.StoreFiles;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -35,13 +34,17 @@ final class VoteFile {
         if (Files.notExists(file) || isWhole(file)) {
             return;
         }
-        Properties vote = new Properties();
-        vote.setProperty(TERM, Long.toString(known + TERMS_AWAY));
-        vote.setProperty(VOTED_FOR, self);
-        Path fresh = file.resolveSibling("raft-meta.new");
-        try (Writer out = Files.newBufferedWriter(fresh)) {
-            vote.store(out, null);
-        }
+        // The store may have gone back behind the term that was begun with the last time: it is written down first.
+        Path begun = log.resolve(group.toString()).resolve("vote-lost");
+        long before = Files.exists(begun) ? Long.parseLong(Files.readString(begun).strip()) : 0;
+        long term = Math.max(known, before) + TERMS_AWAY;
+        replace(begun, term + "\n");
+        replace(file, TERM + "=" + term + "\n" + VOTED_FOR + "=" + self + "\n");
+    }
+
+    private static void replace(Path file, String text) throws IOException {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        Files.writeString(fresh, text);
         StoreFiles.sync(fresh);
         Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
         StoreFiles.sync(file.getParent());
