@@ -52,8 +52,8 @@ fn constants(classes: &[ClassFile]) -> BTreeMap<String, String> {
 
 #[test]
 fn constants_are_those_of_the_specification() {
-    let (lang, _) = java_lang("constants");
-    let found = constants(&read(&card_api("constants", &lang).1));
+    let (lang, _) = java_lang();
+    let found = constants(&read(&card_api(&lang).1));
     let lines = include_str!("constants.txt").lines().filter(|line| !line.starts_with(['#', '-']));
     let listed: BTreeMap<String, String> = lines
         .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
@@ -123,8 +123,8 @@ fn coverage(classes: &[ClassFile]) -> String {
 
 #[test]
 fn the_table_of_what_is_there_is_up_to_date() {
-    let (lang, _) = java_lang("coverage");
-    let made = coverage(&read(&card_api("coverage", &lang).1));
+    let (lang, _) = java_lang();
+    let made = coverage(&read(&card_api(&lang).1));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/card-api.md");
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     if written != made && std::env::var_os("NORN_WRITE").is_some() {
@@ -144,8 +144,8 @@ const APPLETS: [(&str, &[u8], &[u8], &str); 4] = [
 
 #[test]
 fn applets_are_linked_package_by_package() {
-    let (lang, mut classes) = java_lang("apart");
-    let (main, rest) = card_api("apart", &lang);
+    let (lang, mut classes) = java_lang();
+    let (main, rest) = card_api(&lang);
     classes.extend(rest);
     let api = link(&read(&classes), &[], &config(&API, Natives::OfTheApi, &[]));
     let api = api.unwrap_or_else(|error| panic!("{error}"));
@@ -158,9 +158,7 @@ fn applets_are_linked_package_by_package() {
     for build in [Build::BootClassPath, Build::Release(8), Build::Release(25)] {
         let mut exports: Vec<ExportTable> = vec![api.exports.clone()];
         images.push(Vec::new());
-        for ((name, classes), (wanted, package, applet, class)) in
-            applets("apart", build, &lang, &main).iter().zip(APPLETS)
-        {
+        for ((name, classes), (wanted, package, applet, class)) in applets(build, &lang, &main).iter().zip(APPLETS) {
             assert_eq!(*name, wanted);
             let config = config(package, Natives::Refused, &[(applet, class)]);
             let linked = link(&read(classes), &exports, &config).unwrap_or_else(|error| panic!("{build:?}: {error}"));

@@ -6,8 +6,7 @@ mod javac;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use javac::program::{Program, VALUES, linked, program};
-use javac::{java_lang, sources};
+use javac::program::{Program, VALUES, program};
 use norn_card_package::{check, opcode as op};
 use norn_card_vm::{End, Stop};
 use norn_conformance::seeds;
@@ -38,7 +37,8 @@ const EVERY: &str = include_str!("programs/Every.java");
 
 #[test]
 fn every_bytecode_does_what_the_jdk_does() {
-    let (program, expected) = program("every", &[("programs/Every.java", EVERY)], &["programs.Every"]);
+    let program = program(&[("programs/Every.java", EVERY)]);
+    let expected = program.in_the_jdk(&["programs.Every"]);
     let count = program.compare(program.heap(), &expected, "");
     assert!(count >= 2_000, "{count} results");
     // Those that javac emits for long and double alone, or never.
@@ -184,7 +184,8 @@ fn random_programs_do_what_the_jdk_does() {
         let mut writer = Writer { random: run.random(), text: String::new() };
         writer.program(60);
         let files = [("programs/Random.java", &*writer.text)];
-        let (program, expected) = program(&format!("random-{}", run.seed), &files, &["programs.Random"]);
+        let program = program(&files);
+        let expected = program.in_the_jdk(&["programs.Random"]);
         let count = program.compare(program.heap(), &expected, run.replay());
         let values = expected.lines().filter(|line| !line.contains("java.lang")).count();
         assert!(count == 6_000 && values > 600, "{values} of {count} are values: {}", run.replay());
@@ -198,13 +199,7 @@ const ENDLESS: &str = "package programs; public class Endless {
 
 #[test]
 fn programs_without_end_are_stopped() {
-    let texts = [("programs/Endless.java", ENDLESS)];
-    let (lang_room, lang) = java_lang("endless");
-    let (_, compiled) = sources("endless", &texts, &[&lang_room]);
-    let lang = linked(&lang, 0, &[]);
-    let program = linked(&compiled, 1, &[&lang]);
-    let headers = [check(&mut &lang.image[..]).unwrap(), check(&mut &program.image[..]).unwrap()];
-    let program = Program { lang, program, headers };
+    let program = program(&[("programs/Endless.java", ENDLESS)]);
     let image = &program.program.image;
     let run = |name, cells: &mut [i32]| {
         let mut heap = program.heap();
@@ -224,7 +219,7 @@ fn programs_without_end_are_stopped() {
 
 #[test]
 fn damaged_programs_end() {
-    let (program, _) = program("damage", &[("programs/Every.java", EVERY)], &["programs.Every"]);
+    let program = program(&[("programs/Every.java", EVERY)]);
     let class = program.program.exports.classes.iter().find(|class| class.shape.name == "programs/Every").unwrap();
     let methods: Vec<u16> =
         class.methods.iter().filter(|((_, descriptor), _)| descriptor == "(II)I").map(|(_, number)| *number).collect();

@@ -42,9 +42,9 @@ struct Api {
     package: LinkedPackage,
 }
 
-fn api(test: &str) -> Api {
-    let (lang, mut classes) = java_lang(test);
-    let (main, rest) = card_api(test, &lang);
+fn api() -> Api {
+    let (lang, mut classes) = java_lang();
+    let (main, rest) = card_api(&lang);
     classes.extend(rest);
     let config = LinkConfig { natives: Natives::OfTheApi, ..config(&API, (1, 5)) };
     let package = link(&read(&classes), &[], &config).unwrap_or_else(|error| panic!("{error}"));
@@ -52,8 +52,8 @@ fn api(test: &str) -> Api {
 }
 
 impl Api {
-    fn compile(&self, test: &str, texts: &[(&str, &str)], more: &[&Path]) -> (PathBuf, Vec<ClassFile>) {
-        let (room, classes) = sources(test, texts, &[&[&*self.lang, &*self.main], more].concat());
+    fn compile(&self, texts: &[(&str, &str)], more: &[&Path]) -> (PathBuf, Vec<ClassFile>) {
+        let (room, classes) = sources(texts, &[&[&*self.lang, &*self.main], more].concat());
         (room, read(&classes))
     }
 
@@ -62,8 +62,8 @@ impl Api {
     }
 }
 
-fn purse(api: &Api, test: &str) -> LinkedPackage {
-    let classes = read(&applet(test, "purse", Build::Release(8), &api.lang, &[&api.main]).1);
+fn purse(api: &Api) -> LinkedPackage {
+    let classes = read(&applet("purse", Build::Release(8), &api.lang, &[&api.main]).1);
     let config = LinkConfig { applets: vec![(aid(&TWO), "purse/Purse".to_owned())], ..config(&ONE, (1, 0)) };
     api.link(&classes, &config).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -86,8 +86,8 @@ impl Image for Narrow<'_> {
 
 #[test]
 fn the_api_and_the_purse_are_linked_one_after_the_other() {
-    let api = api("link");
-    let purse = purse(&api, "link");
+    let api = api();
+    let purse = purse(&api);
     let image = &mut &purse.image[..];
     let header = check(image).unwrap();
     assert_eq!((header.imports, header.applets, header.has_natives), (1, 1, false));
@@ -109,7 +109,7 @@ fn the_api_and_the_purse_are_linked_one_after_the_other() {
 
 #[test]
 fn the_image_of_the_api_says_what_the_virtual_machine_knows_of_it() {
-    let api = api("known");
+    let api = api();
     let image = &mut &api.package.image[..];
     let header = check(image).unwrap();
     let class = |name: &str| api.package.exports.classes.iter().find(|class| class.shape.name == name);
@@ -126,7 +126,7 @@ fn the_image_of_the_api_says_what_the_virtual_machine_knows_of_it() {
         assert_eq!((&key.0[..], &key.1[..]), (method, descriptor));
     }
     // A package that is not the API knows nothing, and damage there is found.
-    let purse = purse(&api, "known-purse").image;
+    let purse = purse(&api).image;
     assert!(check(&mut &purse[..]).unwrap().known_class(&mut &purse[..], 0).is_err());
     let mut damaged = api.package.image.clone();
     *damaged.last_mut().unwrap() = 200;
@@ -137,12 +137,12 @@ fn the_image_of_the_api_says_what_the_virtual_machine_knows_of_it() {
 
 #[test]
 fn an_export_table_is_the_same_after_its_text() {
-    let api = api("text");
+    let api = api();
     let text = api.package.exports.to_text().unwrap();
     let again = ExportTable::from_text(&text).unwrap();
     assert_eq!(again.to_text().unwrap(), text);
     let from_text = Api { package: LinkedPackage { exports: again, ..api.package.clone() }, ..api };
-    assert_eq!(purse(&from_text, "text-one").image, purse(&api_of(&from_text, &text), "text-two").image);
+    assert_eq!(purse(&from_text).image, purse(&api_of(&from_text, &text)).image);
     for line in ["", "norn-card-exports 2", "norn-card-exports 1", "norn-card-exports 1\npackage F0 1.0"] {
         assert!(ExportTable::from_text(line).is_err(), "{line}");
     }
@@ -167,8 +167,8 @@ fn api_of(api: &Api, text: &str) -> Api {
 
 #[test]
 fn versions_have_to_fit() {
-    let api = api("versions");
-    let (_, classes) = api.compile("versions", &[("one/A.java", "package one; public class A {}")], &[]);
+    let api = api();
+    let (_, classes) = api.compile(&[("one/A.java", "package one; public class A {}")], &[]);
     let requires =
         |major, minor| LinkConfig { requires: vec![(aid(&API), Version { major, minor })], ..config(&ONE, (1, 0)) };
     assert!(api.link(&classes, &requires(1, 5)).is_ok() && api.link(&classes, &requires(1, 0)).is_ok());
@@ -219,13 +219,13 @@ const REFUSED: [(&str, &str, &str); 9] = [
 
 #[test]
 fn what_a_card_cannot_link_is_refused() {
-    let api = api("refused");
+    let api = api();
     for (number, (path, text, expected)) in REFUSED.iter().enumerate() {
-        let (_, classes) = api.compile(&format!("refused-{number}"), &[(path, text)], &[]);
+        let (_, classes) = api.compile(&[(path, text)], &[]);
         let error = api.link(&classes, &config(&ONE, (1, 0))).expect_err(text).to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
-    let (_, classes) = api.compile("refused-applet", &[("one/A.java", "package one; public class A {}")], &[]);
+    let (_, classes) = api.compile(&[("one/A.java", "package one; public class A {}")], &[]);
     for (class, expected) in [("one/A", "one.A is no applet"), ("one/B", "the applet's class one.B is not there")] {
         let config = LinkConfig { applets: vec![(aid(&TWO), class.to_owned())], ..config(&ONE, (1, 0)) };
         let error = api.link(&classes, &config).unwrap_err().to_string();
@@ -237,13 +237,13 @@ fn what_a_card_cannot_link_is_refused() {
 /// are linked beside both, and against the one that they need.
 #[test]
 fn packages_of_strangers_may_have_names_of_java_in_common() {
-    let api = api("strangers");
+    let api = api();
     let three = [0xF0, 1, 2, 3, 4, 7];
     let text = |method: &str| format!("package one; public class A {{ public static int {method}() {{ return 1; }} }}");
-    let (_, classes) = api.compile("strangers-one", &[("one/A.java", &text("f"))], &[]);
+    let (_, classes) = api.compile(&[("one/A.java", &text("f"))], &[]);
     let one = api.link(&classes, &config(&ONE, (1, 0))).unwrap().exports;
     let more = "package one; public class B { public static A a() { return null; } }";
-    let (room, classes) = api.compile("strangers-two", &[("one/A.java", &text("g")), ("one/B.java", more)], &[]);
+    let (room, classes) = api.compile(&[("one/A.java", &text("g")), ("one/B.java", more)], &[]);
     let mut at_hand = vec![api.package.exports.clone(), one];
     at_hand.push(link(&classes, &at_hand, &config(&TWO, (1, 0))).unwrap().exports);
     let imports = |classes: &[ClassFile], config: &LinkConfig| -> Result<Vec<Aid>, String> {
@@ -252,29 +252,29 @@ fn packages_of_strangers_may_have_names_of_java_in_common() {
         let header = check(image).unwrap();
         Ok((0..header.imports).map(|number| header.import(image, number).unwrap().aid).collect())
     };
-    let user = |test: &str, code: &str| {
+    let user = |code: &str| {
         let text = format!("package three; public class C {{ public static int f() {{ {code} }} }}");
-        api.compile(test, &[("three/C.java", &text)], &[&room]).1
+        api.compile(&[("three/C.java", &text)], &[&room]).1
     };
     let third = config(&three, (1, 0));
-    let stranger = user("strangers-none", "return 1;");
+    let stranger = user("return 1;");
     assert_eq!(imports(&stranger, &third), Ok(vec![aid(&API)]));
-    let of_b = user("strangers-b", "return one.B.a() == null ? 1 : one.A.g();");
+    let of_b = user("return one.B.a() == null ? 1 : one.A.g();");
     assert_eq!(imports(&of_b, &third), Ok(vec![aid(&API), aid(&TWO)]));
-    let of_a = user("strangers-a", "return one.A.g();");
+    let of_a = user("return one.A.g();");
     let both = "packages F00102030405 and F00102030406 both have one.A: which one is meant is not known";
     assert_eq!(imports(&of_a, &third), Err(both.to_owned()));
     let requires = LinkConfig { requires: vec![(aid(&TWO), Version { major: 1, minor: 0 })], ..third.clone() };
     assert_eq!(imports(&of_a, &requires), Ok(vec![aid(&API), aid(&TWO)]));
     // Nobody gets at what another keeps to its package.
     let intruder = [("one/C.java", "package one; public class C { static A f() { return B.a(); } }")];
-    let refusal = imports(&api.compile("strangers-in", &intruder, &[&room]).1, &third).unwrap_err();
+    let refusal = imports(&api.compile(&intruder, &[&room]).1, &third).unwrap_err();
     assert!(refusal.contains("one.C: the imported package F00102030406 has one already"), "{refusal}");
 }
 
 #[test]
 fn what_is_unreachable_is_left_out() {
-    let api = api("left-out");
+    let api = api();
     let text = "package one;
         public class A {
             private int used, unused;
@@ -287,7 +287,7 @@ fn what_is_unreachable_is_left_out() {
         interface I { int g(); int h(); }
         class B implements I { public int g() { return 1; } public int h() { return 2; } B() { } }
         class C { static int f() { return new B().h(); } }";
-    let (_, classes) = api.compile("left-out", &[("one/A.java", text)], &[]);
+    let (_, classes) = api.compile(&[("one/A.java", text)], &[]);
     let linked = api.link(&classes, &config(&ONE, (1, 0))).unwrap();
     let kept: Vec<_> = linked.sizes.by_method.iter().map(|(name, _)| name.as_str()).collect();
     assert!(kept.contains(&"one.A.f(Lone/I;)I") && kept.contains(&"one.A.<init>()V"), "{kept:?}");
@@ -317,10 +317,10 @@ const SECOND: &str = "package one;
 
 #[test]
 fn numbers_stay_within_a_major_version() {
-    let api = api("numbers");
-    let one = api.compile("numbers-1", &[("one/A.java", FIRST)], &[]);
+    let api = api();
+    let one = api.compile(&[("one/A.java", FIRST)], &[]);
     let first = api.link(&one.1, &config(&ONE, (1, 0))).unwrap();
-    let two = api.compile("numbers-2", &[("one/A.java", SECOND)], &[]);
+    let two = api.compile(&[("one/A.java", SECOND)], &[]);
     let next = LinkConfig { previous: Some(first.exports.clone()), ..config(&ONE, (1, 1)) };
     let second = api.link(&two.1, &next).unwrap();
     let (old, new) = (&first.exports.classes[0], &second.exports.classes[0]);
@@ -338,7 +338,6 @@ fn numbers_stay_within_a_major_version() {
         SECOND.replace("class A", "class B"),
     ] {
         let (_, classes) = api.compile(
-            "numbers-3",
             &[("one/A.java", &broken.replace("class B", "class A /**/")), ("one/B.java", "package one; class C {}")],
             &[],
         );
@@ -356,15 +355,15 @@ fn numbers_stay_within_a_major_version() {
 
 #[test]
 fn a_package_is_linked_against_another_applets() {
-    let api = api("shared");
+    let api = api();
     let shared = "package one; import javacard.framework.Shareable;
         public interface Points extends Shareable { short add(short points); }";
-    let (room, classes) = api.compile("shared-1", &[("one/Points.java", shared)], &[]);
+    let (room, classes) = api.compile(&[("one/Points.java", shared)], &[]);
     let one = api.link(&classes, &config(&ONE, (1, 0))).unwrap();
     assert!(one.exports.classes[0].is_shareable);
     let client = "package two; import one.Points; import javacard.framework.Util;
         public class Client { public static short add(Points to) { return to.add(Util.makeShort((byte) 1, (byte) 2)); } }";
-    let (_, classes) = api.compile("shared-2", &[("two/Client.java", client)], &[&room]);
+    let (_, classes) = api.compile(&[("two/Client.java", client)], &[&room]);
     let imports = [api.package.exports.clone(), one.exports.clone()];
     let two = link(&classes, &imports, &config(&TWO, (1, 0))).unwrap();
     let image = &mut &two.image[..];
@@ -413,8 +412,8 @@ fn walk(
 
 #[test]
 fn damaged_images_are_refused_or_harmless() {
-    let api = api("damaged");
-    let purse = purse(&api, "damaged");
+    let api = api();
+    let purse = purse(&api);
     let run = seeds(0..1, "-p norn-card-linker --test linker damaged_images_are_refused_or_harmless").next().unwrap();
     let mut random = run.random();
     let mut refused = 0;

@@ -30,7 +30,8 @@ const EVERY: &str = include_str!("programs/Every.java");
 
 #[test]
 fn every_bytecode_does_on_flash_what_the_jdk_does() {
-    let (program, expected) = program("flash", &[("programs/Every.java", EVERY)], &["programs.Every"]);
+    let program = program(&[("programs/Every.java", EVERY)]);
+    let expected = program.in_the_jdk(&["programs.Every"]);
     let mut card = formatted(64, 131_072);
     install(&mut card, &program);
     let count = program.compare(card, &expected, "on flash");
@@ -85,8 +86,8 @@ const ACCOUNTS: &str = "package programs; public class Accounts {
 struct Accounts(Program);
 
 impl Accounts {
-    fn new(test: &str) -> Accounts {
-        Accounts(program(test, &[("programs/Accounts.java", ACCOUNTS)], &[]).0)
+    fn new() -> Accounts {
+        Accounts(program(&[("programs/Accounts.java", ACCOUNTS)]))
     }
 
     fn card(&self, units: u16) -> Card {
@@ -116,7 +117,7 @@ impl Accounts {
 
 #[test]
 fn a_power_cut_leaves_a_transaction_whole_or_undone() {
-    let accounts = Accounts::new("cuts");
+    let accounts = Accounts::new();
     let run = seeds(0..1, "-p norn-card-linker --test persistent a_power_cut").next().unwrap();
     let mut random = run.random();
     let mut card = accounts.card(8);
@@ -158,7 +159,7 @@ fn a_power_cut_leaves_a_transaction_whole_or_undone() {
 
 #[test]
 fn a_power_cut_leaves_static_fields_of_a_package_whole_or_absent() {
-    let accounts = Accounts::new("install-cuts");
+    let accounts = Accounts::new();
     let run = seeds(0..1, "-p norn-card-linker --test persistent static_fields").next().unwrap();
     let mut random = run.random();
     let device = formatted(8, 2048).into_heap().into_device();
@@ -188,7 +189,7 @@ fn a_power_cut_leaves_static_fields_of_a_package_whole_or_absent() {
 
 #[test]
 fn transactions_begin_and_end_as_a_card_has_them() {
-    let accounts = Accounts::new("transactions");
+    let accounts = Accounts::new();
     let mut card = accounts.card(8);
     let before = accounts.call(&mut card, "sum", [0, 0]).unwrap();
     assert_eq!(card.commit(), Err(TransactionRefusal::NotInProgress));
@@ -209,7 +210,7 @@ fn transactions_begin_and_end_as_a_card_has_them() {
 
 #[test]
 fn a_transaction_without_room_is_undone_at_once() {
-    let accounts = Accounts::new("greedy");
+    let accounts = Accounts::new();
     let mut card = accounts.card(8);
     let before = accounts.call(&mut card, "sum", [0, 0]).unwrap();
     card.begin().unwrap();
@@ -225,7 +226,7 @@ fn a_transaction_without_room_is_undone_at_once() {
 
 #[test]
 fn wrong_references_and_packages_are_refused() {
-    let accounts = Accounts::new("wrong");
+    let accounts = Accounts::new();
     let mut card = accounts.card(8);
     for reference in VALUES.into_iter().filter(|reference| *reference >= 0) {
         assert!(card.form(reference).is_err(), "{reference}");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use javac::{Build, Compiled, applets, card_api, java_lang, jdk, programs};
+use javac::{Build, Compiled, applets, card_api, java_lang, jdk, programs, scratch};
 use norn_card_linker::{ClassFile, ClassShape, Flags, Refusal, World, verify};
 
 const BUILDS: [Build; 4] = [Build::BootClassPath, Build::Release(8), Build::Release(11), Build::Release(25)];
@@ -28,7 +28,7 @@ fn check(class: &Compiled, others: &World) -> Result<(), Refusal> {
 
 #[test]
 fn a_cards_own_java_lang_is_taken() {
-    let (_, lang) = java_lang("own");
+    let (_, lang) = java_lang();
     let world = world(&lang);
     assert_eq!(lang.len(), 21);
     for class in &lang {
@@ -38,8 +38,8 @@ fn a_cards_own_java_lang_is_taken() {
 
 #[test]
 fn applets_are_taken_however_they_are_compiled() {
-    let (lang_room, lang) = java_lang("applets");
-    let (api_room, api) = card_api("applets", &lang_room);
+    let (lang_room, lang) = java_lang();
+    let (api_room, api) = card_api(&lang_room);
     let mut world = world(&lang);
     for class in &api {
         world.add(class.read().shape).unwrap();
@@ -48,7 +48,7 @@ fn applets_are_taken_however_they_are_compiled() {
         verify(&class.read(), &world).unwrap_or_else(|refusal| panic!("{refusal}"));
     }
     for build in [Build::BootClassPath, Build::Release(8)] {
-        let packages = applets("applets", build, &lang_room, &api_room);
+        let packages = applets(build, &lang_room, &api_room);
         assert_eq!(packages.len(), 4);
         // The purse stays: the loyalty applet names its interface.
         let mut world = world.clone();
@@ -66,9 +66,9 @@ fn applets_are_taken_however_they_are_compiled() {
 
 #[test]
 fn what_javac_emits_within_the_subset_is_taken() {
-    let (room, lang) = java_lang("taken");
+    let (room, lang) = java_lang();
     for build in BUILDS {
-        let classes = programs("taken", &["Arithmetic", "Objects"], build, &room);
+        let classes = programs(&["Arithmetic", "Objects"], build, &room);
         let mut world = world(&lang);
         for class in &classes {
             world.add(class.read().shape).unwrap();
@@ -109,9 +109,9 @@ const REFUSED: [(&str, &str); 23] = [
 
 #[test]
 fn what_a_card_lacks_is_refused_with_its_place() {
-    let (room, lang) = java_lang("refused");
+    let (room, lang) = java_lang();
     let source = include_str!("programs/Refused.java");
-    let classes = programs("refused", &["Refused"], Build::Release(25), &room);
+    let classes = programs(&["Refused"], Build::Release(25), &room);
     let lang = world(&lang);
     for (name, expected) in REFUSED {
         let file = format!("Refused${name}.class");
@@ -188,8 +188,8 @@ fn patched(original: &[u8], code: &str, replacement: &str) -> Vec<u8> {
 
 #[test]
 fn each_rule_of_the_verifier_refuses_what_breaks_it() {
-    let (room, lang) = java_lang("broken");
-    let classes = programs("broken", &["Broken"], Build::BootClassPath, &room);
+    let (room, lang) = java_lang();
+    let classes = programs(&["Broken"], Build::BootClassPath, &room);
     let [below, broken] = &classes[..] else { panic!("two classes") };
     let world = world(&lang).with(below.read().shape);
     check(broken, &world).unwrap();
@@ -258,16 +258,15 @@ fn mutant(original: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
 #[test]
 fn no_mutant_is_taken_that_the_jdk_refuses() {
     const MUTANTS: usize = 15_000;
-    let (room, lang) = java_lang("mutants");
-    let classes = programs("mutants", &["Arithmetic", "Objects"], Build::Release(8), &room);
+    let (room, lang) = java_lang();
+    let classes = programs(&["Arithmetic", "Objects"], Build::Release(8), &room);
     let mut others = world(&lang);
     for class in &classes {
         others.add(class.read().shape).unwrap();
     }
     for run in norn_conformance::seeds(1..2, "-p norn-card-linker --test verifier no_mutant") {
         let mut random = run.random();
-        let taken = room.join("taken");
-        fs::create_dir_all(&taken).unwrap();
+        let taken = scratch("mutants");
         let mut counts = (0, 0);
         for number in 0..MUTANTS {
             let original = &classes[random.usize(..classes.len())];

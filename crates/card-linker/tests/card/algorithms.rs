@@ -17,7 +17,7 @@ fn hex(digits: &str) -> Vec<u8> {
 fn card_with_vault() -> TestCard {
     let linked = linked();
     let texts = [("vault/Vault.java", include_str!("../programs/card/vault/Vault.java"))];
-    let (_, classes) = sources("card-vault", &texts, &[&linked.lang, &linked.main]);
+    let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
     let vault = config(&VAULT[..6], &[(&VAULT, "vault/Vault")]);
     let vault = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &vault);
     let mut card = new_card();

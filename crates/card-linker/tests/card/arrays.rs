@@ -24,7 +24,7 @@ fn package() -> &'static LinkedPackage {
     PACKAGE.get_or_init(|| {
         let linked = linked();
         let texts = [("arrays/Arrays.java", include_str!("../programs/card/arrays/Arrays.java"))];
-        let (_, classes) = sources("card-arrays", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = std::slice::from_ref(&linked.api.exports);
         link(&read(&classes), exports, &config(&ARRAYS[..6], &[(&ARRAYS, "arrays/Arrays")]))
             .unwrap_or_else(|error| panic!("{error}"))

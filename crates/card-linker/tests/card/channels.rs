@@ -18,7 +18,7 @@ fn many() -> &'static LinkedPackage {
     MANY.get_or_init(|| {
         let linked = linked();
         let texts = [("many/Many.java", include_str!("../programs/card/many/Many.java"))];
-        let (_, classes) = sources("card-many", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let many = config(&ONE[..6], &[(&ONE, "many/Many")]);
         let many = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &many);
         many.unwrap_or_else(|error| panic!("{error}"))

@@ -16,7 +16,7 @@ fn costs() -> &'static LinkedPackage {
             ("costs/Step.java", include_str!("../programs/card/costs/Step.java")),
             ("costs/Costs.java", include_str!("../programs/card/costs/Costs.java")),
         ];
-        let (_, classes) = sources("card-costs", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let package = config(&COSTS[..5], &[(&COSTS, "costs/Costs")]);
         let package = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &package);
         package.unwrap_or_else(|error| panic!("{error}"))

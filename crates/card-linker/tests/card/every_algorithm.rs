@@ -32,7 +32,7 @@ fn algorithms() -> &'static LinkedPackage {
     PACKAGE.get_or_init(|| {
         let linked = linked();
         let texts = [("algorithms/Algorithms.java", include_str!("../programs/card/algorithms/Algorithms.java"))];
-        let (_, classes) = sources("card-algorithms", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let package = config(&ALGORITHMS[..5], &[(&ALGORITHMS, "algorithms/Algorithms")]);
         let package = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &package);
         package.unwrap_or_else(|error| panic!("{error}"))

@@ -36,7 +36,7 @@ fn package() -> &'static LinkedPackage {
     PACKAGE.get_or_init(|| {
         let linked = linked();
         let texts = [("factories/Factories.java", include_str!("../programs/card/factories/Factories.java"))];
-        let (_, classes) = sources("card-factories", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = std::slice::from_ref(&linked.api.exports);
         link(&read(&classes), exports, &config(&FACTORIES[..6], &[(&FACTORIES, "factories/Factories")]))
             .unwrap_or_else(|error| panic!("{error}"))

@@ -29,12 +29,12 @@ fn packages() -> &'static [LinkedPackage; 2] {
             ("keep/Oops.java", include_str!("../programs/card/keep/Oops.java")),
             ("keep/Plain.java", include_str!("../programs/card/keep/Plain.java")),
         ];
-        let (room, classes) = sources("card-keep", &texts, &[&linked.lang, &linked.main]);
+        let (room, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = [linked.api.exports.clone()];
         let keep = config(&KEEPER[..6], &[(&KEEPER, "keep/Keeper")]);
         let keep = link(&read(&classes), &exports, &keep).unwrap_or_else(|error| panic!("{error}"));
         let texts = [("guest/Guest.java", include_str!("../programs/card/guest/Guest.java"))];
-        let (_, classes) = sources("card-guest", &texts, &[&linked.lang, &linked.main, &room]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main, &room]);
         let exports = [linked.api.exports.clone(), keep.exports.clone()];
         let guest = config(&GUEST[..6], &[(&GUEST, "guest/Guest")]);
         let guest = link(&read(&classes), &exports, &guest).unwrap_or_else(|error| panic!("{error}"));

@@ -47,7 +47,7 @@ pub fn package() -> &'static LinkedPackage {
     PACKAGE.get_or_init(|| {
         let linked = linked();
         let texts = [("given/Given.java", include_str!("../programs/card/given/Given.java"))];
-        let (_, classes) = sources("card-given", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = std::slice::from_ref(&linked.api.exports);
         link(&read(&classes), exports, &config(&GIVEN[..6], &[(&GIVEN, "given/Given")]))
             .unwrap_or_else(|error| panic!("{error}"))

@@ -27,7 +27,7 @@ fn package() -> &'static LinkedPackage {
     PACKAGE.get_or_init(|| {
         let linked = linked();
         let texts = [("keys/Keys.java", include_str!("../programs/card/keys/Keys.java"))];
-        let (_, classes) = sources("card-keys", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = std::slice::from_ref(&linked.api.exports);
         link(&read(&classes), exports, &config(&KEYS[..6], &[(&KEYS, "keys/Keys")]))
             .unwrap_or_else(|error| panic!("{error}"))

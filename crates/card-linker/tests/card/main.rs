@@ -105,12 +105,12 @@ struct Linked {
 fn linked() -> &'static Linked {
     static LINKED: OnceLock<Linked> = OnceLock::new();
     LINKED.get_or_init(|| {
-        let (lang, mut classes) = java_lang("card");
-        let (main, rest) = card_api("card", &lang);
+        let (lang, mut classes) = java_lang();
+        let (main, rest) = card_api(&lang);
         classes.extend(rest);
         let api = LinkConfig { natives: Natives::OfTheApi, ..config(&API, &[]) };
         let api = link(&read(&classes), &[], &api).unwrap_or_else(|error| panic!("{error}"));
-        let classes = read(&applet("card", "purse", Build::Release(8), &lang, &[&main]).1);
+        let classes = read(&applet("purse", Build::Release(8), &lang, &[&main]).1);
         let purse = config(&PURSE[..6], &[(&PURSE, "purse/Purse")]);
         let purse =
             link(&classes, std::slice::from_ref(&api.exports), &purse).unwrap_or_else(|error| panic!("{error}"));
@@ -127,12 +127,12 @@ fn sharing() -> &'static [LinkedPackage; 2] {
             ("server/Counter.java", include_str!("../programs/card/server/Counter.java")),
             ("server/Server.java", include_str!("../programs/card/server/Server.java")),
         ];
-        let (room, classes) = sources("card-server", &texts, &[&linked.lang, &linked.main]);
+        let (room, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = [linked.api.exports.clone()];
         let server = config(&SERVER[..6], &[(&SERVER, "server/Server")]);
         let server = link(&read(&classes), &exports, &server).unwrap_or_else(|error| panic!("{error}"));
         let texts = [("client/Client.java", include_str!("../programs/card/client/Client.java"))];
-        let (_, classes) = sources("card-client", &texts, &[&linked.lang, &linked.main, &room]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main, &room]);
         let exports = [linked.api.exports.clone(), server.exports.clone()];
         let client = config(&CLIENT[..6], &[(&CLIENT, "client/Client")]);
         let client = link(&read(&classes), &exports, &client).unwrap_or_else(|error| panic!("{error}"));

@@ -32,7 +32,7 @@ fn package() -> &'static LinkedPackage {
             ("pending/Keeper.java", include_str!("../programs/card/pending/Keeper.java")),
             ("pending/Newcomer.java", include_str!("../programs/card/pending/Newcomer.java")),
         ];
-        let (_, classes) = sources("card-pending", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let applets: [(&[u8], &str); 2] = [(&KEEPER, "pending/Keeper"), (&NEWCOMER, "pending/Newcomer")];
         let exports = std::slice::from_ref(&linked.api.exports);
         link(&read(&classes), exports, &config(&KEEPER[..6], &applets)).unwrap_or_else(|error| panic!("{error}"))

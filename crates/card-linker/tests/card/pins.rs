@@ -18,7 +18,7 @@ fn package() -> &'static LinkedPackage {
     PACKAGE.get_or_init(|| {
         let linked = linked();
         let texts = [("pins/Pins.java", include_str!("../programs/card/pins/Pins.java"))];
-        let (_, classes) = sources("card-pins", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = std::slice::from_ref(&linked.api.exports);
         link(&read(&classes), exports, &config(&PINS[..6], &[(&PINS, "pins/Pins")]))
             .unwrap_or_else(|error| panic!("{error}"))

@@ -38,10 +38,10 @@ fn examples() -> &'static Examples {
     static EXAMPLES: OnceLock<Examples> = OnceLock::new();
     EXAMPLES.get_or_init(|| {
         let common = linked();
-        let (purse, _) = applet("sessions", "purse", Build::Release(8), &common.lang, &[&common.main]);
+        let (purse, _) = applet("purse", Build::Release(8), &common.lang, &[&common.main]);
         let linked = |name: &str, instance: &[u8; 7], class: &str, imports: &[&LinkedPackage]| {
             let paths = [common.main.as_path(), purse.as_path()];
-            let classes = read(&applet("sessions", name, Build::Release(8), &common.lang, &paths).1);
+            let classes = read(&applet(name, Build::Release(8), &common.lang, &paths).1);
             let exports: Vec<_> = imports.iter().map(|package| package.exports.clone()).collect();
             link(
                 &classes,

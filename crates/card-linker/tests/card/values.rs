@@ -25,7 +25,7 @@ fn package() -> &'static LinkedPackage {
     PACKAGE.get_or_init(|| {
         let linked = linked();
         let texts = [("values/Values.java", include_str!("../programs/card/values/Values.java"))];
-        let (_, classes) = sources("card-values", &texts, &[&linked.lang, &linked.main]);
+        let (_, classes) = sources(&texts, &[&linked.lang, &linked.main]);
         let exports = std::slice::from_ref(&linked.api.exports);
         link(&read(&classes), exports, &config(&VALUES[..6], &[(&VALUES, "values/Values")]))
             .unwrap_or_else(|error| panic!("{error}"))

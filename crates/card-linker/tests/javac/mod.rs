@@ -4,9 +4,11 @@
 pub mod heap;
 pub mod program;
 
-use std::fs;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use norn_card_linker::ClassFile;
 
@@ -29,13 +31,6 @@ impl Compiled {
     pub fn read(&self) -> ClassFile {
         ClassFile::read(&self.bytes, &self.path.display().to_string()).unwrap_or_else(|refusal| panic!("{refusal}"))
     }
-}
-
-fn room(name: &str) -> PathBuf {
-    let room = Path::new(env!("CARGO_TARGET_TMPDIR")).join("card-linker").join(name);
-    let _ = fs::remove_dir_all(&room);
-    fs::create_dir_all(&room).unwrap();
-    room
 }
 
 fn project() -> PathBuf {
@@ -61,89 +56,121 @@ fn files_below(directory: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Compiles sources into a room of the test's own; its name has to be the test's.
-fn compile_into(room: &Path, sources: &[PathBuf], options: &[&str]) -> Vec<Compiled> {
-    let sources = sources.iter().map(|path| path.to_str().unwrap());
-    let fixed = ["javac", "-Xlint:none", "-nowarn", "-d", room.to_str().unwrap()];
-    let output = jdk(&fixed.into_iter().chain(options.iter().copied()).chain(sources).collect::<Vec<_>>());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+/// Where classes of tests are.
+fn classes() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("card-linker")
+}
+
+/// An empty directory for the test of a name alone.
+pub fn scratch(name: &str) -> PathBuf {
+    let directory = classes().join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// Which JDK it is.
+fn release() -> &'static [u8] {
+    static RELEASE: OnceLock<Vec<u8>> = OnceLock::new();
+    RELEASE.get_or_init(|| {
+        let output = jdk(&["sh", "-c", "cat \"$JAVA_HOME/release\""]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    })
+}
+
+/// The directory that `make` fills, named by a hash of `what` goes into it. It is made once: all tests, in whatever
+/// process, that ask for the same get the same, and leave it as it is.
+fn made_once(what: impl Hash, make: impl FnOnce(&Path)) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    let directory = classes().join(format!("{:016x}", hasher.finish()));
+    fs::create_dir_all(classes()).unwrap();
+    let lock = File::create(directory.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    if !directory.exists() {
+        let unfinished = directory.with_extension("unfinished");
+        let _ = fs::remove_dir_all(&unfinished);
+        fs::create_dir_all(&unfinished).unwrap();
+        make(&unfinished);
+        fs::rename(&unfinished, &directory).unwrap();
+    }
+    directory
+}
+
+/// Compiles sources; where the classes are. That takes a JVM, seconds of a processor, and tests have most classes in
+/// common.
+fn compile(sources: &[PathBuf], options: &[&str]) -> (PathBuf, Vec<Compiled>) {
+    let texts: Vec<_> = sources.iter().map(|path| (path, fs::read(path).unwrap())).collect();
+    let directory = made_once((release(), options, texts), |directory| {
+        let sources = sources.iter().map(|path| path.to_str().unwrap());
+        let fixed = ["javac", "-J-XX:TieredStopAtLevel=1", "-Xlint:none", "-nowarn", "-d", directory.to_str().unwrap()];
+        let output = jdk(&fixed.into_iter().chain(options.iter().copied()).chain(sources).collect::<Vec<_>>());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    });
     let read = |path: PathBuf| Compiled { bytes: fs::read(&path).unwrap(), path };
-    files_below(room, ".class").into_iter().map(read).collect()
+    let compiled = files_below(&directory, ".class").into_iter().map(read).collect();
+    (directory, compiled)
 }
 
 const FOR_CARDS: [&str; 5] = ["-source", "8", "-target", "8", "-bootclasspath"];
 
-/// A card's `java.lang`, for the test of a name, and where its classes are.
-pub fn java_lang(test: &str) -> (PathBuf, Vec<Compiled>) {
-    let room = room(&format!("{test}-lang"));
-    let empty = room.join("none");
-    let options = [&FOR_CARDS[..], &[empty.to_str().unwrap()]].concat();
+/// A card's `java.lang`, and where its classes are.
+pub fn java_lang() -> (PathBuf, Vec<Compiled>) {
+    let nothing = classes().join("nothing");
     let sources = files_below(&project().join("java/card-api/src/lang"), ".java");
-    let classes = compile_into(&room, &sources, &options);
-    (room, classes)
+    compile(&sources, &[&FOR_CARDS[..], &[nothing.to_str().unwrap()]].concat())
 }
 
-/// The rest of a card's API, for the test of a name, and where its classes are.
-pub fn card_api(test: &str, lang: &Path) -> (PathBuf, Vec<Compiled>) {
-    let room = room(&format!("{test}-api"));
+/// The rest of a card's API, and where its classes are.
+pub fn card_api(lang: &Path) -> (PathBuf, Vec<Compiled>) {
     let sources = files_below(&project().join("java/card-api/src/main"), ".java");
-    let classes = compile_into(&room, &sources, &[&FOR_CARDS[..], &[lang.to_str().unwrap()]].concat());
-    (room, classes)
+    compile(&sources, &[&FOR_CARDS[..], &[lang.to_str().unwrap()]].concat())
 }
 
-/// The package of an applet, compiled against a card's API and other packages for the test of a name.
-pub fn applet(test: &str, name: &str, build: Build, lang: &Path, paths: &[&Path]) -> (PathBuf, Vec<Compiled>) {
-    let room = room(&format!("{test}-{name}-{build:?}"));
+/// The package of an applet, compiled against a card's API and other packages.
+pub fn applet(name: &str, build: Build, lang: &Path, paths: &[&Path]) -> (PathBuf, Vec<Compiled>) {
     let sources = files_below(&project().join("java/applets/src").join(name), ".java");
     let path = |paths: &[&Path]| paths.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>().join(":");
-    let classes = match build {
-        Build::BootClassPath => {
-            compile_into(&room, &sources, &[&FOR_CARDS[..], &[&path(&[&[lang], paths].concat())]].concat())
-        }
-        Build::Release(release) => {
-            compile_into(&room, &sources, &["--release", &release.to_string(), "-cp", &path(paths)])
-        }
-    };
-    (room, classes)
+    match build {
+        Build::BootClassPath => compile(&sources, &[&FOR_CARDS[..], &[&path(&[&[lang], paths].concat())]].concat()),
+        Build::Release(release) => compile(&sources, &["--release", &release.to_string(), "-cp", &path(paths)]),
+    }
 }
 
-/// The applets by the name of their package, each compiled in a room of its own.
-pub fn applets(test: &str, build: Build, lang: &Path, api: &Path) -> Vec<(&'static str, Vec<Compiled>)> {
-    let (purse, classes) = applet(test, "purse", build, lang, &[api]);
+/// The applets by the name of their package.
+pub fn applets(build: Build, lang: &Path, api: &Path) -> Vec<(&'static str, Vec<Compiled>)> {
+    let (purse, classes) = applet("purse", build, lang, &[api]);
     let mut found = vec![("purse", classes)];
     for (name, paths) in [("loyalty", &[api, &purse][..]), ("signer", &[api]), ("tag", &[api])] {
-        found.push((name, applet(test, name, build, lang, paths).1));
+        found.push((name, applet(name, build, lang, paths).1));
     }
     found
 }
 
-/// The test programs of some names, compiled for the test of a name.
-pub fn programs(test: &str, names: &[&str], build: Build, lang: &Path) -> Vec<Compiled> {
+/// The test programs of some names.
+pub fn programs(names: &[&str], build: Build, lang: &Path) -> Vec<Compiled> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let sources: Vec<_> = names.iter().map(|name| directory.join(format!("{name}.java"))).collect();
-    let room = room(&format!("{test}-{build:?}"));
     match build {
-        Build::BootClassPath => compile_into(&room, &sources, &[&FOR_CARDS[..], &[lang.to_str().unwrap()]].concat()),
+        Build::BootClassPath => compile(&sources, &[&FOR_CARDS[..], &[lang.to_str().unwrap()]].concat()).1,
         // From 25 on, constructors of inner classes would check the outer object by `java.util.Objects`.
         Build::Release(release) => {
-            compile_into(&room, &sources, &["-XDnullCheckOuterThis=false", "--release", &release.to_string()])
+            compile(&sources, &["-XDnullCheckOuterThis=false", "--release", &release.to_string()]).1
         }
     }
 }
 
-/// Sources of a test, a path and a text each, compiled against a card's `java.lang` and other classes, and where the
-/// classes are.
-pub fn sources(test: &str, texts: &[(&str, &str)], paths: &[&Path]) -> (PathBuf, Vec<Compiled>) {
-    let from = room(&format!("{test}-sources"));
-    let write = |(path, text): &(&str, &str)| {
-        let path = from.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    };
-    let files: Vec<PathBuf> = texts.iter().map(write).collect();
-    let into = room(&format!("{test}-classes"));
+/// Sources, a path and a text each, compiled against a card's `java.lang` and other classes, and where the classes are.
+pub fn sources(texts: &[(&str, &str)], paths: &[&Path]) -> (PathBuf, Vec<Compiled>) {
+    let directory = made_once(texts, |directory| {
+        for (path, text) in texts {
+            let path = directory.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+        }
+    });
+    let sources: Vec<PathBuf> = texts.iter().map(|(path, _)| directory.join(path)).collect();
     let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
-    let classes = compile_into(&into, &files, &[&FOR_CARDS[..], &[&paths.join(":")]].concat());
-    (into, classes)
+    compile(&sources, &[&FOR_CARDS[..], &[&paths.join(":")]].concat())
 }

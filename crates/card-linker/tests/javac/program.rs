@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt::Debug;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
 use norn_card_package::{Package, check};
@@ -22,10 +22,12 @@ pub struct Program {
     pub lang: LinkedPackage,
     pub program: LinkedPackage,
     pub headers: [Package; 2],
+    /// Where its class files are.
+    classes: PathBuf,
 }
 
 /// A package linked from classes.
-pub fn linked(classes: &[Compiled], aid: u8, imports: &[&LinkedPackage]) -> LinkedPackage {
+fn linked(classes: &[Compiled], aid: u8, imports: &[&LinkedPackage]) -> LinkedPackage {
     let classes: Vec<ClassFile> = classes.iter().map(Compiled::read).collect();
     let imports: Vec<_> = imports.iter().map(|package| package.exports.clone()).collect();
     let config = LinkConfig {
@@ -39,25 +41,28 @@ pub fn linked(classes: &[Compiled], aid: u8, imports: &[&LinkedPackage]) -> Link
     link(&classes, &imports, &config).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Compiles and links a program; what the JDK says of its classes.
-pub fn program(test: &str, texts: &[(&str, &str)], classes: &[&str]) -> (Program, String) {
-    let (lang_room, lang) = java_lang(test);
-    let (room, compiled) = sources(test, texts, &[&lang_room]);
+/// Compiles and links a program.
+pub fn program(texts: &[(&str, &str)]) -> Program {
+    let (lang_room, lang) = java_lang();
+    let (classes, compiled) = sources(texts, &[&lang_room]);
     let lang = linked(&lang, 0, &[]);
     let program = linked(&compiled, 1, &[&lang]);
     let headers = [check(&mut &lang.image[..]).unwrap(), check(&mut &program.image[..]).unwrap()];
-    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/Results.java");
-    let mut arguments = vec!["java", "-cp", room.to_str().unwrap(), driver.to_str().unwrap()];
-    arguments.extend(classes);
-    arguments.push(":");
-    let values: Vec<String> = VALUES.iter().map(i32::to_string).collect();
-    arguments.extend(values.iter().map(String::as_str));
-    let output = jdk(&arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    (Program { lang, program, headers }, String::from_utf8(output.stdout).unwrap())
+    Program { lang, program, headers, classes }
 }
 
 impl Program {
+    /// What the JDK says of its classes of some names: a line for each method and each pair of values.
+    pub fn in_the_jdk(&self, names: &[&str]) -> String {
+        let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/Results.java");
+        let path = ["java", "-XX:TieredStopAtLevel=1", "-cp", self.classes.to_str().unwrap(), driver.to_str().unwrap()];
+        let values: Vec<String> = VALUES.iter().map(i32::to_string).collect();
+        let values = [":"].into_iter().chain(values.iter().map(String::as_str));
+        let output = jdk(&path.into_iter().chain(names.iter().copied()).chain(values).collect::<Vec<_>>());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// Objects in memory, the packages' static fields among them.
     pub fn heap(&self) -> Heap {
         let mut heap = Heap::default();
