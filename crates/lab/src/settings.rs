@@ -37,7 +37,7 @@ impl Settings {
 
     /// Small settings, for tests.
     pub fn quick() -> Settings {
-        Settings { depth: Depth::Quick, endurance: 12, ..Settings::full() }
+        Settings { depth: Depth::Quick, endurance: 10, ..Settings::full() }
     }
 
     /// `quick` or `full`, by depth.

@@ -57,7 +57,7 @@ impl Experiment for LongestWrite {
     }
 
     fn jobs(settings: &Settings) -> Vec<Job<Parameters>> {
-        let writes = settings.choose(20_000, 200_000);
+        let writes = settings.choose(8_000, 200_000);
         let shares = [50, 60, 69, 75, 80, 85, 90, 95].map(|percent| TOTAL_PAGES * percent / 100);
         let all = shares.into_iter().chain([max_logical_pages(&k9f2808().part, 0)]);
         let job = |logical_pages| Job {

@@ -34,7 +34,7 @@ impl Experiment for Throughput {
     }
 
     fn jobs(settings: &Settings) -> Vec<Job<Setting>> {
-        let seconds = settings.choose(30, 300);
+        let seconds = settings.choose(12, 300);
         let mut jobs = Vec::new();
         for use_percent in settings.choose(vec![50, 75], USES.to_vec()) {
             for pattern in PATTERNS {

@@ -75,7 +75,7 @@ impl Experiment for DetectionCosts {
         let sizes = settings.choose(&SIZES[3..4], &SIZES[..]).iter().map(|&bytes| (LIST_LENGTH, bytes));
         let lengths = settings.choose(&LENGTHS[2..], &LENGTHS[1..]).iter().map(|&length| (length, BYTES));
         let (warm_up_erases, windows, window_erases) =
-            settings.choose((4 * UNITS, 3, UNITS), (10 * UNITS, 10, 2 * UNITS));
+            settings.choose((2 * UNITS, 2, UNITS), (10 * UNITS, 10, 2 * UNITS));
         let mut jobs = Vec::new();
         for (list_length_max, object_bytes) in sizes.chain(lengths) {
             for detection in [Detection::Off, Detection::On] {

@@ -113,7 +113,7 @@ impl Experiment for UpdateCosts {
 fn job(condition: Condition, settings: &Settings) -> Job<Parameters> {
     // A word written on EEPROM counts as an erase; costs hardly vary there.
     let (warm_up_erases, windows, window_erases) = match condition.medium {
-        Medium::Flash => settings.choose((4 * UNITS, 3, UNITS), (10 * UNITS, 10, 2 * UNITS)),
+        Medium::Flash => settings.choose((2 * UNITS, 2, UNITS), (10 * UNITS, 10, 2 * UNITS)),
         Medium::Eeprom => settings.choose((2000, 3, 1000), (20_000, 10, 5000)),
     };
     let seconds = match condition.medium {
