@@ -210,8 +210,8 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     }
 
     /// The least worn of the next free units after the one found last, if no free unit was less worn when all were
-    /// looked at last; else the least worn of all. A unit that became free since then, and is still less worn, waits for
-    /// the search to come by: on parts with few free units there is none.
+    /// looked at last; else the least worn of all. A unit that became free since then, and is still less worn, waits
+    /// for the search to come by: on parts with few free units there is none.
     ///
     /// Cost: the heads of [`FREE_LOOKED_AT`] units, and now and then of each free one.
     pub(crate) fn least_worn_free(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
