@@ -56,8 +56,8 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     ///
     /// # Errors
     /// `NoFields` for no elements, `ZeroWidth`, `HeaderTooLarge`; `TooLarge` where the part never has room, with the
-    /// bytes of elements that no array exceeds;
-    /// `NoReferences` where there are not so many free ones in a row; the store's, `Full` among them.
+    /// bytes of elements that no array exceeds; `NoReferences` where there are not so many free ones in a row; the
+    /// store's, `Full` among them.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         self.expect_creation()?;
         if self.is_split(count, width, header) {

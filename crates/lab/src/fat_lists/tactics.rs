@@ -274,10 +274,8 @@ fn of_merges(outcomes: &[Measured]) -> Vec<Comparison> {
     vec![
         pair(Made::WithoutLazyMerges, &removals as &Value)
             .claim(
-                "§0.5.3: lazy merges, s written and erased by the \
-                    deletions",
-                "fewer changes of the \
-                                                                                  structure",
+                "§0.5.3: lazy merges, s written and erased by the deletions",
+                "fewer changes of the structure",
                 is_less,
             )
             .because(format!("words written by a removal {}", pair(Made::WithoutLazyMerges, &words).text())),

@@ -163,7 +163,7 @@ impl Experiment for Throughput {
             )
             .because(
                 "ours: T1's longest response, random access: two writes, four reads and 3 ms of computing, with all \
-                   that they waited for",
+                 that they waited for",
             ),
         );
         Presentation { comparisons, tables: vec![table(outcomes)], plots: vec![plot(outcomes)], remarks: Vec::new() }

@@ -191,8 +191,8 @@ impl Seen<'_> {
                 of_eeprom(|costs| costs.writes),
             )
             .because(
-                "a transaction ends by one byte of its last record: its head, old value and stamp, the new value, \
-                      the stamp again",
+                "a transaction ends by one byte of its last record: its head, old value and stamp, the new value, the \
+                 stamp again",
             ),
             Comparison::claim(
                 "Figure 4: EEPROM, all fullness levels, sizes and workloads",
