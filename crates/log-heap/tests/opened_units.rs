@@ -58,7 +58,7 @@ fn erases_of(heap: &mut Heap, live: usize, mean: u64) -> Vec<u32> {
     erases
 }
 
-/// That all but a tenth of the units, which may hold what does not change, are within three erases of the most worn one.
+/// That all but a tenth of the units, which may hold what does not change, are within three erases of the most worn.
 fn expect_level(erases: &[u32]) {
     let (low, most) = (erases[erases.len() / 10], erases[erases.len() - 1]);
     assert!(most - low <= 3, "erases of units: {erases:?}");

@@ -11,8 +11,8 @@ use norn_object_heap::{
 
 type SimHeap = Heap<NorSim, 64>;
 
-/// Bytes of elements of a byte each that no array on the part of these tests exceeds.
-const ARRAY_MAX: u32 = 8 * 255;
+/// Elements of a byte that no array on the part of these tests exceeds: three sections in each of eight units.
+const ARRAY_MAX: u32 = 8 * 3 * 255;
 
 fn heap() -> SimHeap {
     SimHeap::format(NorSim::new(catalogue::test_part(8, 1024)), Config::default()).unwrap()
