@@ -31,7 +31,8 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', num_args = 1.., default_values_t = [8, 32, 100, 1000])]
     pub bytes: Vec<usize>,
     /// What to measure.
-    #[arg(long, value_enum, value_delimiter = ',', num_args = 1.., default_values_t = [Part::Rows, Part::Fill, Part::Cuts])]
+    #[arg(long, value_enum, value_delimiter = ',', num_args = 1..)]
+    #[arg(default_values_t = [Part::Rows, Part::Fill, Part::Cuts])]
     pub parts: Vec<Part>,
     /// Seed of all that is random.
     #[arg(long, default_value_t = 2006)]

@@ -189,8 +189,9 @@ pub fn peers() -> Vec<Peer> {
         kind: Kind::Peer,
         name: "littlefs2",
         version: "0.8.1 (littlefs2-sys 0.4.0)",
-        notes: "reads and programs of 4 bytes, blocks of a unit, caches of 128 bytes (1,024 for objects of 1,000), look-ahead of 8, \
-                block cycles 500; an object an inline file, in as many directories as there are pairs of blocks, less two",
+        notes: "reads and programs of 4 bytes, blocks of a unit, caches of 128 bytes (1,024 for objects of 1,000), \
+                look-ahead of 8, block cycles 500; an object an inline file, in as many directories as there are pairs \
+                of blocks, less two",
         open: Box::new(|device, opening| match (device.part().unit_count, opening.shape.bytes() <= SMALL_BYTES_MAX) {
             (56, true) => Littlefs::<Blocks<56>>::boxed(device, opening),
             (56, false) => Littlefs::<LargeCaches<56>>::boxed(device, opening),

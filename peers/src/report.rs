@@ -71,7 +71,8 @@ fn write_stores(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
 }
 
 /// What the marks beside figures mean.
-const MARKS: &str = "† It read as much as a run may before its windows agreed, with erases a unit until then; ‡ its windows never agreed.";
+const MARKS: &str = "† It read as much as a run may before its windows agreed, with erases a unit until then; ‡ its \
+                     windows never agreed.";
 
 /// One table: a line a store, a cell a row.
 fn write_cases(text: &mut String, outcomes: &[Outcome], number: usize) -> std::fmt::Result {
@@ -136,7 +137,9 @@ fn write_capacity(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(text, "## Capacity\n")?;
     writeln!(
         text,
-        "Objects created; the most with which updates of single fields go on; the share of the part that their bytes are; words and erases an update with these, at so many erases a unit; what came of the least number that was refused.\n"
+        "Objects created; the most with which updates of single fields go on; the share of the part that their bytes \
+         are; words and erases an update with these, at so many erases a unit; what came of the least number that was \
+         refused.\n"
     )?;
     writeln!(text, "| bytes | store | created | in use | share | an update | erases a unit | refused |")?;
     writeln!(text, "|---|---|---|---|---|---|---|---|")?;
@@ -205,11 +208,14 @@ fn write_causes(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(text, "## Where the heap's operations come from\n")?;
     writeln!(
         text,
-        "Per update of the kind; *share* is of all field updates. Words in units of the log, words elsewhere; *words by share*: both, times the share, of a run of its own of 100,000 updates at most, so that they add up to nearly the row's words programmed.\n"
+        "Per update of the kind; *share* is of all field updates. Words in units of the log, words elsewhere; *words \
+         by share*: both, times the share, of a run of its own of 100,000 updates at most, so that they add up to \
+         nearly the row's words programmed.\n"
     )?;
     writeln!(
         text,
-        "| store | objects | row | an update that | share | reads | log words | other words | log erases | other erases | words by share |"
+        "| store | objects | row | an update that | share | reads | log words | other words | log erases | other \
+         erases | words by share |"
     )?;
     writeln!(text, "|---|---|---|---|---|---|---|---|---|---|---|")?;
     for outcome in outcomes {

@@ -27,7 +27,8 @@ pub fn write_summary(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Resul
     let names: Vec<&str> = ours.iter().map(|outcome| outcome.peer.name).collect();
     writeln!(
         text,
-        "| per field: words programmed / units erased / words read | TinyStore, published | {} | best peer | bar | goal |",
+        "| per field: words programmed / units erased / words read | TinyStore, published | {} | best peer | bar | \
+         goal |",
         names.join(" | ")
     )?;
     writeln!(text, "|---|---|{}---|---|---|", "---|".repeat(ours.len()))?;

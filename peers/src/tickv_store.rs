@@ -159,7 +159,8 @@ pub fn peers() -> Vec<Peer> {
         kind: Kind::Peer,
         name: "tickv",
         version: "2.0.0",
-        notes: "regions of a unit; an object a value under two keys in turn with a count behind it, as the crate has no update",
+        notes: "regions of a unit; an object a value under two keys in turn with a count behind it, as the crate has \
+                no update",
         open: Box::new(|device, opening| {
             Ok(Box::new(WholeRecord { values: open(device, opening)?, shape: opening.shape }))
         }),

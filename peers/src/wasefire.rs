@@ -119,7 +119,8 @@ pub fn peers() -> Vec<Peer> {
         kind: Kind::Peer,
         name: "wasefire-store",
         version: "0.3.2",
-        notes: "pages of 4 KB, the most that it takes: the lower half of each unit; words of 4 bytes; an object a value",
+        notes: "pages of 4 KB, the most that it takes: the lower half of each unit; words of 4 bytes; an object a \
+                value",
         open: Box::new(|device, opening| {
             Ok(Box::new(WholeRecord { values: open(device, opening)?, shape: opening.shape }))
         }),

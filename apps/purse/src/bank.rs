@@ -300,8 +300,8 @@ fn expect_shape(
         return Ok(());
     }
     Err(BankFailure::NoBank(format!(
-        "{what}, {reference}, is an {found_kind:?} of {found} fields and {data_bytes} bytes, not an {kind:?} of {count} \
-         fields and {} bytes",
+        "{what}, {reference}, is an {found_kind:?} of {found} fields and {data_bytes} bytes, not an {kind:?} of \
+         {count} fields and {} bytes",
         count * width
     )))
 }

@@ -22,12 +22,12 @@ A script has one command a line; # starts a comment:
   close NAME                closes an empty account
   random-transfers N        N transfers between random accounts, the same in each run on the same image
   repeat N ... end          the lines between, N times; blocks do not nest
-Each command is one transaction of the heap. One that an account has no money for is refused and counted. A mistake in the
-script is found before anything is changed.
+Each command is one transaction of the heap. One that an account has no money for is refused and counted. A mistake in
+the script is found before anything is changed.
 
-With --cut-power, every loss of power is followed by a mount, and the books on flash are compared with those in memory: the
-interrupted command must have taken effect wholly or not at all, and is repeated in the latter case. The mean number of
-operations to the next cut doubles with each cut since a command last got through, so that a run ends.";
+With --cut-power, every loss of power is followed by a mount, and the books on flash are compared with those in memory:
+the interrupted command must have taken effect wholly or not at all, and is repeated in the latter case. The mean number
+of operations to the next cut doubles with each cut since a command last got through, so that a run ends.";
 
 /// Runs a script of payments between electronic purses in an object heap, with power cuts if asked.
 #[derive(Debug, Parser)]

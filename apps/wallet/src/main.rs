@@ -59,14 +59,16 @@ fn execute(arguments: &Arguments) -> Result<Report, CardFailure> {
     let each = |total: u64| total as f64 / f64::from((*payments).max(1));
     let counters = &report.counters;
     println!(
-        "flash      a payment, recoveries included: {:.0} words read, {:.1} programmed, {:.4} erases, {:.2} ms of the part",
+        "flash      a payment, recoveries included: {:.0} words read, {:.1} programmed, {:.4} erases, {:.2} ms of the \
+         part",
         each(counters.reads()),
         each(counters.programs()),
         each(counters.erases),
         each(report.elapsed_ns) / 1e6
     );
     println!(
-        "code       a payment, recoveries included: {:.0} requests of the pager, {:.1} loads, {:.2} ms of the NAND part",
+        "code       a payment, recoveries included: {:.0} requests of the pager, {:.1} loads, {:.2} ms of the NAND \
+         part",
         each(report.look_ups),
         each(report.loads),
         each(report.nand_ns) / 1e6

@@ -909,7 +909,8 @@ int norn_heap_write_header(struct norn_heap *heap, norn_ref reference, const voi
 //
 // Cost: the array's bytes, and a map change; where it has sections the same for each.
 //
-// Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
+// Errors: `NORN_ERROR_LAYOUT`, also where the part never has room for so many: `limit` is then the bytes of elements
+// that no array exceeds. `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
 int norn_heap_create_array(struct norn_heap *heap, uint32_t count, uint8_t width, norn_ref *reference);
 
 // Reads elements from `first` on into `buffer`, which holds some whole elements: one, or more.

@@ -35,7 +35,8 @@ impl norn_elements {
 ///
 /// Cost: the array's bytes, and a map change; where it has sections the same for each.
 ///
-/// Errors: `NORN_ERROR_LAYOUT`, `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
+/// Errors: `NORN_ERROR_LAYOUT`, also where the part never has room for so many: `limit` is then the bytes of elements
+/// that no array exceeds. `NORN_ERROR_NO_REFERENCES`, `NORN_ERROR_FULL`; the device's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn norn_heap_create_array(
     heap: *mut norn_heap,

@@ -97,8 +97,8 @@ fn coverage(classes: &[ClassFile]) -> String {
         listed.entry(class).or_default().push(method);
     }
     let mut text = "# What the card's API has\n\nOf the classes and methods of Java Card 3.0.5, classic edition, that \
-                    applets see; RMI apart. A test makes this\ntable, and compares the values of constants. Which names \
-                    of algorithms are carried out, the classes' documentation says.\n\n| class | methods | \
+                    applets see; RMI apart. A test makes this\ntable, and compares the values of constants. Which \
+                    names of algorithms are carried out, the classes' documentation says.\n\n| class | methods | \
                     missing, or why |\n|---|---|---|\n"
         .to_owned();
     let (mut of_all, mut missing_of_all) = (0, 0);

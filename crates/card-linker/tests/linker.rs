@@ -362,7 +362,9 @@ fn a_package_is_linked_against_another_applets() {
     let one = api.link(&classes, &config(&ONE, (1, 0))).unwrap();
     assert!(one.exports.classes[0].is_shareable);
     let client = "package two; import one.Points; import javacard.framework.Util;
-        public class Client { public static short add(Points to) { return to.add(Util.makeShort((byte) 1, (byte) 2)); } }";
+        public class Client {
+            public static short add(Points to) { return to.add(Util.makeShort((byte) 1, (byte) 2)); }
+        }";
     let (_, classes) = api.compile(&[("two/Client.java", client)], &[&room]);
     let imports = [api.package.exports.clone(), one.exports.clone()];
     let two = link(&classes, &imports, &config(&TWO, (1, 0))).unwrap();

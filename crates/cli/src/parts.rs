@@ -23,8 +23,8 @@ pub fn catalogue_report() -> Report {
     }
     let nand = nand_table(&mut sources);
     let note = format!(
-        "test-UNITSxBYTES is a part of any geometry, of up to {UNITS_MAX} units, for tests; stm32l4:16 is 16 units of a \
-         named part. Where reprogramming is limited, a heap of the engine tinystore is on a layer that keeps changes \
+        "test-UNITSxBYTES is a part of any geometry, of up to {UNITS_MAX} units, for tests; stm32l4:16 is 16 units of \
+         a named part. Where reprogramming is limited, a heap of the engine tinystore is on a layer that keeps changes \
          beside the words."
     );
     let mut report = Report::default();

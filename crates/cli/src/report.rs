@@ -230,7 +230,12 @@ mod tests {
         report.table("rows", rows, "None.").number("free units", 3_u32).value("engine", "log").text("For people.\n");
         report.described("codes", "on", true).line("hidden", 1);
         report.list("violations", "violation:", [("x y".to_owned(), json!(1))].into_iter());
-        let expected = r#"{"rows":[{"name":"a","data_bytes":7},{"name":"007","data_bytes":null},{"name":"0x10","data_bytes":16},{"name":"b","data_bytes":-1.5},{"name":"c","least":7}],"free_units":3,"engine":"log","codes":true,"violations":[1]}"#;
+        let expected = [
+            r#"{"rows":[{"name":"a","data_bytes":7},{"name":"007","data_bytes":null},{"name":"0x10","data_bytes":16},"#,
+            r#"{"name":"b","data_bytes":-1.5},{"name":"c","least":7}],"free_units":3,"engine":"log","codes":true,"#,
+            r#""violations":[1]}"#,
+        ]
+        .concat();
         assert_eq!(report.to_json().to_string(), expected);
         let text = report.to_string();
         assert!(

@@ -225,7 +225,8 @@ fn references_that_a_conversion_cannot_keep_are_listed() {
 #[test]
 fn damage_that_error_detection_notices_is_a_violation_with_a_place() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    let data = r#"{"error_detection": true, "objects": {"a": {"array": "u16", "elements": [1, 2, 3, 4, 5]}}, "roots": {"a": "a"}}"#;
+    let data = r#"{"error_detection": true, "roots": {"a": "a"},
+        "objects": {"a": {"array": "u16", "elements": [1, 2, 3, 4, 5]}}}"#;
     desk.write("a.json", data);
     desk.succeed("heap import a.json b.img --part stm32l4:16");
     let whole = std::fs::read(desk.path("b.img")).unwrap();

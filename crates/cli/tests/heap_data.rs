@@ -122,7 +122,8 @@ fn what_is_wrong_with_a_document_is_named() {
     let desk = desk();
     let document = |objects: &str, roots: &str| {
         format!(
-            r#"{{ "classes": [{{ "name": "a", "fields": [{{ "name": "x", "type": "u8" }}, {{ "name": "y", "type": "ref" }}] }}],
+            r#"{{ "classes": [{{ "name": "a",
+                 "fields": [{{ "name": "x", "type": "u8" }}, {{ "name": "y", "type": "ref" }}] }}],
                "objects": {{ {objects} }}, "roots": {{ {roots} }} }}"#
         )
     };

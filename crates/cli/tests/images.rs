@@ -29,8 +29,8 @@ fn a_new_image_is_sound_and_empty() {
 fn an_image_remembers_part_and_configuration() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(
-        "heap create a.img --engine tinystore --part test-16x4096 --list-length 5 --initialization-flags off --array-threshold 40 \
-         --log-units 3 --wear-period 0",
+        "heap create a.img --engine tinystore --part test-16x4096 --list-length 5 --initialization-flags off \
+         --array-threshold 40 --log-units 3 --wear-period 0",
     );
     let shown = desk.succeed("heap show a.img");
     assert!(line(&shown, "part").starts_with("test-16x4096, 16 units of 4096 bytes"));

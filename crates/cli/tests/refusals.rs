@@ -64,8 +64,8 @@ struct Case {
     named: Option<&'static str>,
 }
 
-const NOTHING_MAKES: &str = "it holds no format that norn knows; --part NAME says which part a dump is of, `norn heap`, \
-                             `log`, `nbd` and `code create` make images";
+const NOTHING_MAKES: &str = "it holds no format that norn knows; --part NAME says which part a dump is of, `norn \
+                             heap`, `log`, `nbd` and `code create` make images";
 const AS_IT_IS: &str = "no norn command opens it as it is";
 
 fn cases() -> Vec<Case> {

@@ -53,8 +53,8 @@ impl Numbers {
 fn expect(what: &str, found: u32, recorded: u32) {
     assert_eq!(
         found, recorded,
-        "{what}: checksum {found:#010x}, recorded {recorded:#010x}: if the format has changed, raise its version and record that in \
-         CHANGELOG.md; if only what operations do has changed, record the checksum in formats.rs"
+        "{what}: checksum {found:#010x}, recorded {recorded:#010x}: if the format has changed, raise its version and \
+         record that in CHANGELOG.md; if only what operations do has changed, record the checksum in formats.rs"
     );
 }
 

@@ -98,7 +98,10 @@ fn ask(heap: &mut impl Objects, question: &Value) -> Result<Value, String> {
 /// Named roots, and objects after one.
 fn listed<H: Objects>(heap: &mut H, after: Option<Ref>) -> Result<Value, String> {
     let (mut roots, mut objects, mut last) = (Vec::new(), Vec::new(), after);
-    let answer = |roots, objects: Vec<Value>, after: Option<Ref>| json!({ "roots": roots, "objects": objects, "pieces": H::PIECES, "after": after.map(Ref::bits) });
+    let answer = |roots, objects: Vec<Value>, after: Option<Ref>| {
+        let after = after.map(Ref::bits);
+        json!({ "roots": roots, "objects": objects, "pieces": H::PIECES, "after": after })
+    };
     heap.visit_roots(|name, reference| {
         roots.push(json!({ "root": name.escape_ascii().to_string(), "reference": reference.to_string() }));
     })

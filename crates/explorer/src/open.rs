@@ -14,8 +14,8 @@ use crate::shown::Shown;
 use crate::tiny_store::TinyStore;
 
 /// Why a page opens no other files, and what does.
-const NO_IMAGE: &str = "this is no image file; of a chip's dump (binary, Intel HEX, UF2 or ELF) `norn image import DUMP \
-                        NEW.img` makes one, and `norn explore DUMP` a page";
+const NO_IMAGE: &str = "this is no image file; of a chip's dump (binary, Intel HEX, UF2 or ELF) `norn image import \
+                        DUMP NEW.img` makes one, and `norn explore DUMP` a page";
 
 /// The image in the bytes of a file.
 ///

@@ -17,7 +17,8 @@ const STYLE: &str = "text{font:10px sans-serif;fill:#333}.row{fill:#eee}.head{fi
 .descriptor{fill:#8d6e63}.leaf{fill:#2a78c8}.record{fill:#0d9488}.node{fill:#c2410c}\
 .opaque{fill:#7c3aed}.scratch{fill:#d6358a}.list-head{fill:#7c3aed}.pointers{fill:#c2410c}\
 .entries{fill:#0d9488}.batch{fill:#d6358a}.obsolete{opacity:.28}\
-@media(prefers-color-scheme:dark){text{fill:#ddd}.row{fill:#2a2a2a}.head{fill:#aaa}.free{fill:#414c38}.bad{fill:#c9c9c4}}";
+@media(prefers-color-scheme:dark){text{fill:#ddd}.row{fill:#2a2a2a}.head{fill:#aaa}\
+.free{fill:#414c38}.bad{fill:#c9c9c4}}";
 
 /// The picture of a chip.
 ///

@@ -54,8 +54,8 @@ pub fn tinystore_eeprom() -> EepromSpec {
         read_ns: 100,
         erase_ns: 3_500_000,
         write_ns: 30_000,
-        source: "TinyStore, LCTES 2006, section 6.2: 448 KB, 100 ns read, 3.5 ms erase and 30 us write of a word of 1, 2 or \
-                 4 bytes, 100,000 erases",
+        source: "TinyStore, LCTES 2006, section 6.2: 448 KB, 100 ns read, 3.5 ms erase and 30 us write of a word of 1, \
+                 2 or 4 bytes, 100,000 erases",
     }
 }
 
@@ -153,8 +153,8 @@ pub fn stm32u5() -> PartSpec {
 
 /// The flash inside STM32H7Bx: 2 MB in sectors of 8 KB; flash words of 32 bytes with ECC, programmed once.
 pub fn stm32h7b() -> PartSpec {
-    let source = "STM32H7A/B: 32-byte flash words with ECC, one program, 10,000 erases (unverified); times as STM32L4's \
-                  (unverified)";
+    let source = "STM32H7A/B: 32-byte flash words with ECC, one program, 10,000 erases (unverified); times as \
+                  STM32L4's (unverified)";
     stm32("stm32h7b", 256, 8 * KIB, 32, source)
 }
 
@@ -176,8 +176,8 @@ pub fn k8c1215etm() -> PartSpec {
             program: OperationTime::per_word(80_000),
             erase_ns: 600_000_000,
         },
-        source: "fat lists, 2011, evaluation: 110 ns read, 80 us program, 0.6 s erase of 32K words, 100,000 erases; that \
-                 words may be programmed repeatedly is the paper's assumption",
+        source: "fat lists, 2011, evaluation: 110 ns read, 80 us program, 0.6 s erase of 32K words, 100,000 erases; \
+                 that words may be programmed repeatedly is the paper's assumption",
     }
 }
 

@@ -102,8 +102,8 @@ pub fn k9f1208q0b(bus: Bus) -> NandSpec {
         name: name_on("k9f1208q0b", bus),
         part: small_page(4096, 4026, 100_000),
         timings: NandTimings { load_ns: 15_000, byte_ns: bus.byte_ns(50, 1), program_ns: 200_000, erase_ns: 2_000_000 },
-        source: "demand paging, CARDIS 2010, Tables 1 and 2: 15 us load, 50 ns a byte on either bus; program 200 us, erase \
-                 2 ms, at least 4,026 good blocks, 100,000 erases, one bit a page to correct (unverified)",
+        source: "demand paging, CARDIS 2010, Tables 1 and 2: 15 us load, 50 ns a byte on either bus; program 200 us, \
+                 erase 2 ms, at least 4,026 good blocks, 100,000 erases, one bit a page to correct (unverified)",
     }
 }
 
@@ -114,8 +114,9 @@ pub fn mt29f2g08(bus: Bus) -> NandSpec {
         name: name_on("mt29f2g08", bus),
         part: large_page(2048, 2008, ColumnAccess::Forwards),
         timings: NandTimings { load_ns: 25_000, byte_ns: bus.byte_ns(40, 2), program_ns: 300_000, erase_ns: 2_000_000 },
-        source: "demand paging, CARDIS 2010, Tables 1 and 2: 25 us load, 40 or 20 ns a byte, read forwards; program 300 us, \
-                 erase 2 ms, at least 2,008 good blocks, 100,000 erases, one bit of 512 bytes to correct (unverified)",
+        source: "demand paging, CARDIS 2010, Tables 1 and 2: 25 us load, 40 or 20 ns a byte, read forwards; program \
+                 300 us, erase 2 ms, at least 2,008 good blocks, 100,000 erases, one bit of 512 bytes to correct \
+                 (unverified)",
     }
 }
 
@@ -126,9 +127,9 @@ pub fn k9f2808() -> NandSpec {
         name: "k9f2808".to_owned(),
         part: small_page(1024, 1004, 1_000_000),
         timings: NandTimings { load_ns: 348_000, byte_ns: 0, program_ns: 919_000, erase_ns: 1_881_000 },
-        source: "real-time garbage collection, TECS 2004, Table I: read 348 us, write 919 us, erase 1,881 us, measured with \
-                 transfers; blocks of 16 KB, 1,000,000 erases; at least 1,004 good blocks, one bit a page to correct \
-                 (unverified)",
+        source: "real-time garbage collection, TECS 2004, Table I: read 348 us, write 919 us, erase 1,881 us, measured \
+                 with transfers; blocks of 16 KB, 1,000,000 erases; at least 1,004 good blocks, one bit a page to \
+                 correct (unverified)",
     }
 }
 
@@ -138,8 +139,8 @@ pub fn k9k8g08() -> NandSpec {
         name: "k9k8g08".to_owned(),
         part: large_page(8192, 8032, ColumnAccess::Anywhere),
         timings: NandTimings { load_ns: 25_000, byte_ns: 25, program_ns: 200_000, erase_ns: 1_500_000 },
-        source: "K9K8G08U0A, typical values: 25 us load, 25 ns a byte, 200 us program, 1.5 ms erase, at least 8,032 good \
-                 blocks, 100,000 erases, one bit of 512 bytes to correct (all unverified)",
+        source: "K9K8G08U0A, typical values: 25 us load, 25 ns a byte, 200 us program, 1.5 ms erase, at least 8,032 \
+                 good blocks, 100,000 erases, one bit of 512 bytes to correct (all unverified)",
     }
 }
 

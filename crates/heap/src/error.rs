@@ -26,9 +26,9 @@ pub enum CreateError<E> {
         /// Index of the field.
         field: usize,
     },
-    /// An object, record or header of this size exceeds the largest sector.
+    /// An object, record or header of this size exceeds the largest sector, or an array the part.
     TooLarge {
-        /// Bytes of the largest sector on this part.
+        /// Bytes of the largest sector on this part, or of elements that no array on it exceeds.
         max: u32,
     },
     /// A header that no object can have.
@@ -50,7 +50,9 @@ impl<E: fmt::Debug> fmt::Display for CreateError<E> {
             CreateError::NoFields => f.write_str("an object or array needs at least one field or element"),
             CreateError::TooManyFields { count } => write!(f, "{count} fields: at most 255"),
             CreateError::ZeroWidth { field } => write!(f, "field or element {field} has no bytes"),
-            CreateError::TooLarge { max } => write!(f, "an object or header of more than {max} bytes on this part"),
+            CreateError::TooLarge { max } => {
+                write!(f, "an object, array or header of more than {max} bytes on this part")
+            }
             CreateError::HeaderTooLarge { max } => write!(f, "a header of more than {max} bytes"),
             CreateError::NoReferences => f.write_str("all references are in use"),
             CreateError::TransactionAborted => {

@@ -43,7 +43,7 @@ pub trait ObjectHeap {
     /// Creates an array of `count` elements of `width` bytes, which are zero, with a header as an object's.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// As [`create`](Self::create); `TooLarge` also where the part, empty, has no room.
     fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<Self::DeviceError>>;
 
     /// Deletes an object or array. Roots that name it are left with a stale reference.

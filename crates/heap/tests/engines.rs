@@ -10,7 +10,7 @@ use model::{Failure, Models, contents, draw, perform, settle_refusal, value};
 use norn_baselines::EepromHeap;
 use norn_conformance::seeds;
 use norn_flash_sim::{EepromSim, NorSim, catalogue};
-use norn_heap::{AccessError, CreateError, Elements, Kind, Layout, ObjectHeap, Ref, TransactionError};
+use norn_heap::{AccessError, CreateError, Elements, Kind, Layout, ObjectHeap, Ref, StoreError, TransactionError};
 use norn_log_heap::LogHeap;
 use norn_object_heap::{Config, Heap};
 
@@ -91,6 +91,27 @@ fn refuse_creations<H: ObjectHeap>(engine: &str, heap: &mut H) {
 fn refuse_a_large_object<H: ObjectHeap>(engine: &str, heap: &mut H) {
     let created = heap.create(Layout::uniform(255, 255));
     assert!(matches!(created, Err(CreateError::TooLarge { .. })), "{engine}: {created:?}");
+}
+
+/// An array that the part never has room for is a wrong argument; one that it has no room for beside others is not.
+fn refuse_a_large_array<H: ObjectHeap>(engine: &str, heap: &mut H, part_bytes: u32) {
+    for width in [1, 7, 255] {
+        let mut largest = |count: usize| match heap.create_array(count, width, b"") {
+            Err(CreateError::TooLarge { max }) => Some(max),
+            Err(CreateError::Store(StoreError::Full)) => None,
+            Ok(array) => {
+                heap.delete(array).unwrap();
+                None
+            }
+            other => panic!("{engine}: {count} elements of {width} bytes: {other:?}"),
+        };
+        let max = largest(usize::MAX).unwrap_or_else(|| panic!("{engine}: no largest array"));
+        assert!((part_bytes / 2..part_bytes).contains(&max), "{engine}: {max} bytes of {part_bytes}");
+        let count = max as usize / usize::from(width);
+        assert_eq!(largest(u32::MAX as usize), Some(max), "{engine}");
+        assert_eq!(largest(count + 1), Some(max), "{engine}: {count} elements of {width} bytes, and one");
+        assert_eq!(largest(count), None, "{engine}: {count} elements of {width} bytes");
+    }
 }
 
 fn refuse_accesses<H: ObjectHeap>(engine: &str, heap: &mut H, [object, array, other, stale]: [Ref; 4]) {
@@ -292,6 +313,9 @@ fn bad_input_is_refused_alike_and_changes_nothing() {
     refuse_bad_input("eeprom", &mut eeprom);
     refuse_a_large_object("log", &mut log);
     refuse_a_large_object("tinystore", &mut tinystore);
+    refuse_a_large_array("log", &mut log, 24 * 2048);
+    refuse_a_large_array("tinystore", &mut tinystore, 24 * 2048);
+    refuse_a_large_array("eeprom", &mut eeprom, 448 * 1024);
 }
 
 #[test]

@@ -101,7 +101,8 @@ impl Phase {
         let each = |count: u64| count as f64 / calls as f64;
         let at = |share: f64| self.latencies_ns[((calls as f64 * share) as usize).min(calls - 1)] as f64 / 1e6;
         println!(
-            "{name:8} {:9.4} ms a call: {:6.1} words read, {:7.2} programmed, {:.5} erases; median {:.3}, 99.9% {:.1}, worst {:.1} ms with {} erases",
+            "{name:8} {:9.4} ms a call: {:6.1} words read, {:7.2} programmed, {:.5} erases; median {:.3}, 99.9% {:.1}, \
+             worst {:.1} ms with {} erases",
             each(elapsed) / 1e6,
             each(counters.reads()),
             each(counters.programs()),

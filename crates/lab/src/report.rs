@@ -65,13 +65,14 @@ fn section<'a>(experiment: &'a dyn AnyExperiment, from: &Path) -> Result<Option<
     Ok(Some(Section { experiment, settings, outcomes, jobs: jobs.len(), missing, presentation }))
 }
 
-const EXHIBITS: &str = "\n### Its tables and figures\n\nA figure *agrees* if each of its values and statements does in the table after this one: a measured \
-                        number within a tenth, a computed one as printed, a range or bound that is kept, a claim that holds.\n\n";
+const EXHIBITS: &str = "\n### Its tables and figures\n\nA figure *agrees* if each of its values and statements does in \
+                        the table after this one: a measured number within a tenth, a computed one as printed, a range \
+                        or bound that is kept, a claim that holds.\n\n";
 /// The paper whose evaluation this program cannot run.
-const JAVASAS: &str = "\n## Johnson, Munroe, Nistler, Stopyro, Malhotra: Java Persistence via Persistent Virtual Storage, 1997\n\n\
-                       Not comparable here: it has no table and no figure, and its system is one of Java. What its text has in \
-                       numbers, the storage of a warehouse and transactions a minute, is measured by `tools/bobc evaluation`, \
-                       whose report has each beside ours.\n";
+const JAVASAS: &str = "\n## Johnson, Munroe, Nistler, Stopyro, Malhotra: Java Persistence via Persistent Virtual \
+                       Storage, 1997\n\nNot comparable here: it has no table and no figure, and its system is one of \
+                       Java. What its text has in numbers, the storage of a warehouse and transactions a minute, is \
+                       measured by `tools/bobc evaluation`, whose report has each beside ours.\n";
 
 fn markdown(sections: &[Section]) -> String {
     let mut papers: Vec<Paper> = Vec::new();
@@ -81,7 +82,9 @@ fn markdown(sections: &[Section]) -> String {
             papers.push(paper);
         }
     }
-    let mut text = "# Measured\n\nWritten by `norn-lab report`; all figures are counted by the simulated parts, times are simulated.\n".to_owned();
+    let mut text = "# Measured\n\nWritten by `norn-lab report`; all figures are counted by the simulated parts, times \
+                    are simulated.\n"
+        .to_owned();
     for paper in papers {
         let of_paper = || sections.iter().filter(|section| section.experiment.about().paper == paper);
         text += &format!("\n## {}\n", paper.title);
@@ -123,8 +126,8 @@ impl Section<'_> {
         };
         let missing = if self.missing > 0 { format!("; **{} not measured yet**", self.missing) } else { String::new() };
         text += &format!(
-            "{depth}, seed {}, endurance limit {} where lifetimes are measured; {} jobs{missing}. Rows: [{name}.csv]({name}.csv). \
-             To measure it again: `{command}`.\n",
+            "{depth}, seed {}, endurance limit {} where lifetimes are measured; {} jobs{missing}. Rows: \
+             [{name}.csv]({name}.csv). To measure it again: `{command}`.\n",
             self.settings.seed,
             self.settings.endurance,
             self.jobs,

@@ -295,7 +295,8 @@ fn a_profile_of_several_inputs_has_the_blocks_of_each() {
 }
 
 #[test]
-#[ignore = "needs traces that the project does not bring along: NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst"]
+#[ignore = "needs traces that the project does not bring along: NORN_TRACES=DIR, with lout-small.runs.zst and \
+            mad-small.runs.zst"]
 fn the_traces_of_mibench_give_the_figures_of_their_model() {
     let directory = std::env::var_os("NORN_TRACES");
     let directory = directory.expect("set NORN_TRACES to a directory with lout-small.runs.zst and mad-small.runs.zst");

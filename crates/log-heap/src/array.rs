@@ -24,7 +24,9 @@
 use norn_flash::Nor;
 use norn_heap::{AccessError, CreateError, Layout, Listener, Ref, StoreError};
 
-use crate::format::{Class, Entry, HEADED_AT, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, SplitShape, Stream};
+use crate::format::{
+    Class, Entry, FANOUT, HEADED_AT, HEADER_BYTES, Header, LEVELS_MAX, Owner, SectorKind, SplitShape, Stream,
+};
 use crate::heap::{HEADER_MAX, LogHeapIn};
 use crate::log::Intent;
 use crate::map::{SLOTS_BY_TOP, next_generation};
@@ -53,8 +55,9 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
     /// change; of a split array two more places. A creation that is undone deletes each sector.
     ///
     /// # Errors
-    /// `NoFields` for no elements, `ZeroWidth`, `TooLarge` for elements that no unit can hold, `HeaderTooLarge`;
-    /// `NoReferences` where there are not so many free ones in a row; the store's, `Full` among them.
+    /// `NoFields` for no elements, `ZeroWidth`, `HeaderTooLarge`; `TooLarge` where the part never has room, with the
+    /// bytes of elements that no array exceeds; `NoReferences` where there are not so many free ones in a row; the
+    /// store's, `Full` among them.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         self.expect_creation()?;
         if self.is_split(count, width, header) {
@@ -79,16 +82,19 @@ impl<D: Nor, M: UnitRows, L: Listener> LogHeapIn<D, M, L> {
         let head = self.header_of(&Layout::uniform(2, 4).with_header(header))?;
         let head = Header { tail: self.head_tail(&head), ..head };
         let sections = count.div_ceil(usize::from(section_elements));
-        if sections >= Ref::SLOTS as usize - 1 {
-            return Err(CreateError::NoReferences);
+        let geometry = self.reclamation().objects.map.space.log.units.geometry();
+        // What is left over at the end of units, too.
+        let share = geometry.room().div_ceil(geometry.room() / section.bare_granules(&geometry));
+        let capacity = self.reclamation().objects.map.space.capacity_max();
+        // With the nodes of the lowest level. The slots of the root directory and of the head are no sections.
+        let most = (capacity / (share + geometry.node_granules() / FANOUT)).min(Ref::SLOTS - 2);
+        if sections > most as usize {
+            return Err(CreateError::TooLarge { max: most * u32::from(section_elements) * u32::from(width) });
         }
         let shape = SplitShape { count: count as u32, width, section_elements, is_there: false };
         let (slot, generation) = self.find_slots(sections as u32 + 1)?;
-        let geometry = self.reclamation().objects.map.space.log.units.geometry();
         // One more, because a node that is replaced is live until the new one is.
         let nodes = (self.missing_nodes(slot, sections as u16)? + 1) * geometry.node_granules();
-        // What is left over at the end of units, too.
-        let share = geometry.room().div_ceil(geometry.room() / section.bare_granules(&geometry));
         // In small units open ones leave more over than the capacity allows for.
         let over = if geometry.has_large_units() { 0 } else { geometry.room() };
         let granules = sections as u32 * share + head.granules(&geometry) + nodes + over;

@@ -224,9 +224,17 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
 
     /// Live granules that the part may hold.
     pub(crate) fn capacity(&self) -> u32 {
+        self.capacity_beside(self.reserve() + u32::from(self.log.notes.units))
+    }
+
+    /// Live granules that the part may hold when no transaction is open, and what is live are few objects.
+    pub(crate) fn capacity_max(&self) -> u32 {
+        self.capacity_beside(self.log.units.geometry().reserve())
+    }
+
+    fn capacity_beside(&self, units: u32) -> u32 {
         let geometry = self.log.units.geometry();
-        let notes = u32::from(self.log.notes.units);
-        geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS).saturating_sub(self.reserve() + notes)
+        geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS).saturating_sub(units)
     }
 
     /// Whether so many granules may be live.

@@ -12,6 +12,9 @@ use norn_heap::StoreError;
 use crate::format::{GRANULE_BYTES_MAX, Geometry, Granule, Stream, UNIT_HEAD_BYTES, UnitHead};
 use crate::medium::Medium;
 
+/// Free units among which the least worn is looked for, if none of the others is known to be less worn.
+const FREE_LOOKED_AT: u16 = 32;
+
 /// What RAM holds of an erase unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -55,7 +58,11 @@ pub(crate) struct Units<D, M> {
     live: u32,
     /// Live sectors of the part.
     sectors: u32,
-    free: u32,
+    free: u16,
+    /// Where the next search for a free unit begins.
+    next_free: u16,
+    /// The fewest erases of a free unit when all were looked at last.
+    fewest_erases: u16,
     /// The largest sequence number so far.
     newest: u32,
     /// Whether a call ended after it had counted sectors to which the map does not lead.
@@ -64,7 +71,17 @@ pub(crate) struct Units<D, M> {
 
 impl<D: Nor, M: UnitRows> Units<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Units { medium, rows, live: 0, sectors: 0, free: 0, newest: 0, has_lost_count: false }
+        Units {
+            medium,
+            rows,
+            live: 0,
+            sectors: 0,
+            free: 0,
+            next_free: 0,
+            fewest_erases: 0,
+            newest: 0,
+            has_lost_count: false,
+        }
     }
 
     pub(crate) fn rows_given(&self) -> usize {
@@ -84,7 +101,7 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     pub(crate) fn clear(&mut self, newest: u32) {
         self.rows.as_mut().fill(UnitRow::UNUSED);
         (self.live, self.sectors, self.newest, self.has_lost_count) = (0, 0, newest, false);
-        self.free = u32::from(self.medium.geometry().unit_count);
+        (self.free, self.next_free, self.fewest_erases) = (self.medium.geometry().unit_count, 0, 0);
     }
 
     /// Forgets what is live, but no role.
@@ -125,7 +142,7 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
 
     /// Number of units that may be erased and used.
     pub(crate) const fn free_count(&self) -> u32 {
-        self.free
+        self.free as u32
     }
 
     /// Counts a sector as live.
@@ -151,9 +168,9 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
 
     /// Changes a row, and with it the number of free units.
     fn change(&mut self, unit: EraseUnit, change: impl FnOnce(&mut UnitRow)) {
-        self.free -= u32::from(self.is_free(unit));
+        self.free -= u16::from(self.is_free(unit));
         change(&mut self.rows.as_mut()[usize::from(unit.0)]);
-        self.free += u32::from(self.is_free(unit));
+        self.free += u16::from(self.is_free(unit));
     }
 
     /// The head of a unit, if it has one.
@@ -192,26 +209,42 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         least.ok_or(StoreError::Full)
     }
 
-    /// The free unit with the fewest erases. Reads the head of each.
+    /// The least worn of the next free units after the one found last, if no free unit was less worn when all were
+    /// looked at last; else the least worn of all. A unit that became free since then, and is still less worn, waits
+    /// for the search to come by: on parts with few free units there is none.
+    ///
+    /// Cost: the heads of [`FREE_LOOKED_AT`] units, and now and then of each free one.
     pub(crate) fn least_worn_free(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
-        let mut least: Option<(u32, EraseUnit)> = None;
-        for unit in self.all() {
-            if self.is_free(unit) {
-                let erases = self.head(unit)?.map_or(0, |head| head.erases);
-                if least.is_none_or(|(fewest, _)| erases < fewest) {
-                    least = Some((erases, unit));
+        let unit_count = self.medium.geometry().unit_count;
+        let (mut least, mut fewest, mut looked_at) = (None, u32::MAX, 0);
+        let mut number = self.next_free;
+        for _ in 0..unit_count {
+            if self.is_free(EraseUnit(number)) {
+                let erases = self.head(EraseUnit(number))?.map_or(0, |head| head.erases);
+                if erases < fewest {
+                    (least, fewest) = (Some(EraseUnit(number)), erases);
+                }
+                looked_at += 1;
+                if looked_at >= FREE_LOOKED_AT && fewest <= u32::from(self.fewest_erases) {
+                    break;
                 }
             }
+            number = if number + 1 < unit_count { number + 1 } else { 0 };
         }
-        Ok(least.map(|(_, unit)| unit))
+        if let Some(unit) = least {
+            self.next_free = unit.0;
+            // From 65,535 erases on, each search looks at all.
+            self.fewest_erases = fewest.min(u16::MAX.into()) as u16;
+        }
+        Ok(least)
     }
 
-    /// Erases a unit and programs its head. Where there is no head, because the unit is new
-    /// or a cut left none, its erases are taken to be the mean of those that are known.
+    /// Erases a unit and programs its head. Where there is no head, because the unit is new or a cut left none, its
+    /// erases are taken to be the mean of all: an erase came with each sequence number.
     pub(crate) fn open(&mut self, unit: EraseUnit, stream: Stream) -> Result<(), StoreError<D::Error>> {
         let erases = match self.head(unit)? {
             Some(head) => head.erases,
-            None => self.erases_mean()?,
+            None => self.newest / u32::from(self.medium.geometry().unit_count),
         };
         self.medium.erase(unit)?;
         self.newest += 1;
@@ -220,19 +253,5 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         let head = UnitHead { sequence: self.newest, erases: erases + 1, stream, detection };
         let bytes: [u8; GRANULE_BYTES_MAX] = head.encode(&geometry);
         self.medium.program(geometry.start(unit), &bytes[..(geometry.head() * geometry.granule_bytes) as usize])
-    }
-
-    /// The mean of the erases that are known, rounded down.
-    fn erases_mean(&mut self) -> Result<u32, StoreError<D::Error>> {
-        let (mut least, mut above, mut count) = (u32::MAX, 0u32, 0);
-        for unit in self.all() {
-            if let Some(head) = self.head(unit)? {
-                // The sum is that of the least for each unit, and what others have above it.
-                let lower = head.erases.min(least);
-                above = above.saturating_add(head.erases - lower).saturating_add((least - lower).saturating_mul(count));
-                (least, count) = (lower, count + 1);
-            }
-        }
-        Ok(above.checked_div(count).map_or(0, |mean| least.saturating_add(mean)))
     }
 }

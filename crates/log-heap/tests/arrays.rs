@@ -61,6 +61,9 @@ fn every_width_in_one_sector_and_in_many() {
 /// How much is left over at the end of units varies, so that the very largest is not always taken again.
 fn largest(heap: &mut TestHeap, width: u8) -> (Ref, usize) {
     let (mut least, mut most) = (1, heap.device().0.spec().part.size_bytes() as usize / usize::from(width));
+    let Err(CreateError::TooLarge { max: named }) = heap.create_array(usize::MAX, width, b"") else {
+        panic!("no largest array")
+    };
     while least < most {
         let middle = (least + most).div_ceil(2);
         match heap.create_array(middle, width, b"") {
@@ -69,9 +72,15 @@ fn largest(heap: &mut TestHeap, width: u8) -> (Ref, usize) {
                 least = middle;
             }
             Err(CreateError::Store(StoreError::Full)) => most = middle - 1,
+            Err(CreateError::TooLarge { max }) => {
+                assert!(max == named && middle * usize::from(width) > max as usize, "{middle} elements, {max} bytes");
+                most = middle - 1;
+            }
             Err(error) => panic!("{error}"),
         }
     }
+    let (largest, part_bytes) = (least * usize::from(width), heap.device().0.spec().part.size_bytes());
+    assert!(largest <= named as usize && named < part_bytes, "{largest} bytes fit, {named} at most of {part_bytes}");
     let count = (least * 9 / 10).max(1);
     (heap.create_array(count, width, b"").unwrap(), count)
 }
@@ -143,7 +152,7 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(heap.array_copy(from, (wide, 0)), Err(AccessError::WrongWidth { width: 4 }));
     assert_eq!(heap.create_array(0, 2, b""), Err(CreateError::NoFields));
     assert_eq!(heap.create_array(2, 0, b""), Err(CreateError::ZeroWidth { field: 0 }));
-    assert_eq!(heap.create_array(usize::MAX, 255, b""), Err(CreateError::NoReferences));
+    assert!(matches!(heap.create_array(usize::MAX, 255, b""), Err(CreateError::TooLarge { .. })));
     assert_eq!(heap.create_array(9, 9, &[0; 256]), Err(CreateError::HeaderTooLarge { max: 255 }));
 }
 

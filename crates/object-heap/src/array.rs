@@ -83,15 +83,19 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 
     /// Refuses at once what cannot fit, rather than when the device is full of it.
     fn check_room(&self, count: usize, shape: &SplitShape) -> Result<(), CreateError<D::Error>> {
-        let elements = u16::from(shape.section_elements);
-        if self.store().is_halted() {
+        let store = self.store();
+        if store.is_halted() {
             return Err(CreateError::Store(StoreError::Halted));
         }
-        let record = data_offset(elements, self.detection()) + u32::from(elements) * u32::from(shape.width);
-        match u32::try_from(count).map(|count| u64::from(count / u32::from(elements)) * u64::from(record)) {
-            Ok(bytes) if bytes <= self.store().room_bytes() => Ok(()),
-            _ => Err(CreateError::Store(StoreError::Full)),
+        let (elements, width) = (u32::from(shape.section_elements), u32::from(shape.width));
+        let record = data_offset(elements as u16, self.detection()) + elements * width;
+        // Units of the log are counted, too: no array has as many sections.
+        let most = store.sector_bytes_max() / record * u32::from(store.part().unit_count);
+        if count.div_ceil(elements as usize) > most as usize {
+            return Err(CreateError::TooLarge { max: most * elements * width });
         }
+        let bytes = u64::from(count as u32 / elements) * u64::from(record);
+        if bytes <= store.room_bytes() { Ok(()) } else { Err(CreateError::Store(StoreError::Full)) }
     }
 
     fn build_split(&mut self, count: u32, shape: SplitShape, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {

@@ -31,7 +31,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// initialization flags.
     ///
     /// # Errors
-    /// As [`create`](Self::create), and `TransactionTooLarge`: a section takes a log entry and an eighth.
+    /// As [`create`](Self::create), and `TransactionTooLarge`: a section takes a log entry and an eighth. `TooLarge`
+    /// where the part never has room, with the bytes of elements that no array exceeds.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         // Where fewer elements do not fit one record, because they are wide, they are split as well.
         let detection = self.detection();

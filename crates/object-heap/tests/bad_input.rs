@@ -11,6 +11,9 @@ use norn_object_heap::{
 
 type SimHeap = Heap<NorSim, 64>;
 
+/// Elements of a byte that no array on the part of these tests exceeds: three sections in each of eight units.
+const ARRAY_MAX: u32 = 8 * 3 * 255;
+
 fn heap() -> SimHeap {
     SimHeap::format(NorSim::new(catalogue::test_part(8, 1024)), Config::default()).unwrap()
 }
@@ -42,12 +45,13 @@ fn impossible_objects() {
     assert_eq!(refused(4, 0, &[]), CreateError::ZeroWidth { field: 0 });
     assert_eq!(refused(400, 0, &[]), CreateError::ZeroWidth { field: 0 });
     assert_eq!(refused(400, 1, &[0; 1000]), CreateError::TooLarge { max });
-    for count in [8_000, u32::MAX as usize, usize::MAX] {
-        let full = refused(count, 1, &[]);
-        assert!(matches!(full, CreateError::Store(StoreError::Full)), "{count}: {full}");
+    let full = refused(ARRAY_MAX as usize, 1, &[]);
+    assert!(matches!(full, CreateError::Store(StoreError::Full)), "{full}");
+    for count in [ARRAY_MAX as usize + 1, u32::MAX as usize, usize::MAX] {
+        assert_eq!(refused(count, 1, &[]), CreateError::TooLarge { max: ARRAY_MAX }, "{count}");
     }
     let text = heap.create(Layout::uniform(241, 4)).unwrap_err().to_string();
-    assert_eq!(text, "an object or header of more than 996 bytes on this part");
+    assert_eq!(text, "an object, array or header of more than 996 bytes on this part");
     heap.create(Layout::uniform(240, 4)).unwrap();
 }
 

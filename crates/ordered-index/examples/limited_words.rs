@@ -102,7 +102,8 @@ fn measure<M: Map>(map: &mut M, name: &str, windows: &[u32], mut call: impl FnMu
     let each = |count: u64| count as f64 / f64::from(*windows.last().unwrap());
     let (ms, first_ms) = (times.last().unwrap(), times[0]);
     println!(
-        "  {name:24} {ms:8.4} ms ({first_ms:.4} at first), worst {:.1}, {:.5} erases, {:.2} words programmed, {:.0} read",
+        "  {name:24} {ms:8.4} ms ({first_ms:.4} at first), worst {:.1}, {:.5} erases, {:.2} words programmed, {:.0} \
+         read",
         worst_ns as f64 / 1e6,
         each(last.erases),
         each(last.programs()),

@@ -310,8 +310,8 @@ fn paced(measured: Measured) {
         worst.elapsed_ns += window.elapsed_ns;
     }
     println!(
-        "paced                  {:3} KB: {:.3} ms a call, worst {:.1} ms with {} erases; steps before a call take {:.3} ms, \
-         {moves} of them in {PACED_CALLS} calls",
+        "paced                  {:3} KB: {:.3} ms a call, worst {:.1} ms with {} erases; steps before a call take \
+         {:.3} ms, {moves} of them in {PACED_CALLS} calls",
         measured.unit_kilobytes,
         worst.elapsed_ns as f64 / 1e6 / f64::from(PACED_CALLS),
         worst.worst_ns as f64 / 1e6,

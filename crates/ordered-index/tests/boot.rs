@@ -52,7 +52,8 @@ fn measured(megabytes: u16, what: &str, device: &NorSim, boots: u32) -> u64 {
     let at = |share: usize| times[(times.len() - 1) * share / 100] as f64 / 1e3;
     let mean_us = mean as f64 / 1e3;
     println!(
-        "{megabytes} MB, {what}: mean {mean_us:.2} us, median {:.2}, 99% {:.2}, worst {:.2}; {objects} objects, bound {:.0} us",
+        "{megabytes} MB, {what}: mean {mean_us:.2} us, median {:.2}, 99% {:.2}, worst {:.2}; {objects} objects, bound \
+         {:.0} us",
         at(50),
         at(99),
         at(100),

@@ -159,7 +159,8 @@ fn run(seed: u64, percent: u32, pace: Pace, calls: u32) -> (u64, u32) {
         let cost = history.list.device().counters() - before;
         assert_within(cost, bound, || {
             format!(
-                "call {call}, {percent}%, {pace:?} (NORN_SEED={seed} cargo test -p norn-ordered-index --test bounded_calls)"
+                "call {call}, {percent}%, {pace:?} (NORN_SEED={seed} cargo test -p norn-ordered-index --test \
+                 bounded_calls)"
             )
         });
         most = most.max(cost.erases);

@@ -105,8 +105,8 @@ impl SortedMap for Batched {
 
 /// The three batches.
 pub fn contenders() -> Vec<Contender> {
-    let notes = "features align-2, crc, max-key-size-4, max-value-size-4, max-chunk-size-256, scratch-page-count-4; pages of a unit; \
-                 a transaction of as many keys";
+    let notes = "features align-2, crc, max-key-size-4, max-value-size-4, max-chunk-size-256, scratch-page-count-4; \
+                 pages of a unit; a transaction of as many keys";
     let contender = |name, batch| Contender {
         name,
         version: "1.0.0",

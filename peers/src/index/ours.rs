@@ -114,7 +114,9 @@ pub fn contenders() -> Vec<Contender> {
         ),
         contender(
             "logged B⁺-tree",
-            "pages of 1,024 bytes (512 in units of 4 KB, as a unit takes eight pages at least; nodes of such pages have room for some thousand keys only), five sixteenths of them for the log; some pages on the stack of a call",
+            "pages of 1,024 bytes (512 in units of 4 KB, as a unit takes eight pages at least; nodes of such pages \
+             have room for some thousand keys only), five sixteenths of them for the log; some pages on the stack of a \
+             call",
             Box::new(|device, opening| {
                 let tree = match opening {
                     Opening::Format => LoggedTree::format(device),

@@ -56,8 +56,8 @@ fn markdown(outcomes: &[Outcome], arguments: &Arguments, bounds: &Bounds) -> Res
 fn write_times(text: &mut String, outcomes: &[Outcome], bounds: &Bounds) -> std::fmt::Result {
     writeln!(
         text,
-        "\nMilliseconds a key. In brackets the keys behind a figure, where a phase was ended early; the total is that of the four phases \
-         without ranges in full, by these means.\n"
+        "\nMilliseconds a key. In brackets the keys behind a figure, where a phase was ended early; the total is that \
+         of the four phases without ranges in full, by these means.\n"
     )?;
     writeln!(
         text,
@@ -96,8 +96,8 @@ fn digits(value: f64) -> String {
 fn write_counts(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(
         text,
-        "Words programmed / read / units erased, a key; ms an update if an erase took {SECTOR_ERASE_MS} ms, as that of 4 KB on serial NOR \
-         (W25Q, typical).\n"
+        "Words programmed / read / units erased, a key; ms an update if an erase took {SECTOR_ERASE_MS} ms, as that of \
+         4 KB on serial NOR (W25Q, typical).\n"
     )?;
     writeln!(
         text,
@@ -129,8 +129,8 @@ fn write_counts(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
 fn write_latencies(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(
         text,
-        "Milliseconds of a call, which may be a batch: 99.9% of them take no longer / the worst; a mount with the first \
-         query behind it.\n"
+        "Milliseconds of a call, which may be a batch: 99.9% of them take no longer / the worst; a mount with the \
+         first query behind it.\n"
     )?;
     writeln!(text, "| map | insertion | update | query | removal | mount and query |\n|---|---|---|---|---|---|")?;
     for outcome in outcomes {

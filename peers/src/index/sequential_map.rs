@@ -100,8 +100,8 @@ pub fn contenders() -> Vec<Contender> {
     vec![
         contender(
             "sequential-storage",
-            "map, words of 2 bytes, pages of a unit; caches of page states, page pointers, and key pointers for all 25,000 keys: a map \
-             in RAM",
+            "map, words of 2 bytes, pages of a unit; caches of page states, page pointers, and key pointers for all \
+             25,000 keys: a map in RAM",
             cached(),
             None,
         ),

@@ -117,7 +117,8 @@ fn open(batch: usize) -> Open {
 /// Single and batched.
 pub fn contenders() -> Vec<Contender> {
     let notes = "features align-2, crc, max-key-size-4, max-value-size-4, max-chunk-size-256, scratch-page-count-4; \
-                 pages of a unit; a transaction of as many readings, which deletes as many of the oldest when half of what fits is there";
+                 pages of a unit; a transaction of as many readings, which deletes as many of the oldest when half of \
+                 what fits is there";
     let contender = |name, batch, fill| Contender { name, version: "1.0.0", notes, open: open(batch), fill };
     vec![contender("ekv, 1 reading a transaction", 1, Some(open(100))), contender("ekv, 100 readings", 100, None)]
 }

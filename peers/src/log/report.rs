@@ -106,8 +106,8 @@ fn write_queries(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
 fn write_room(text: &mut String, outcomes: &[Outcome], bounds: &Bounds) -> std::fmt::Result {
     writeln!(
         text,
-        "\n## Room, RAM and wear\n\nReadings that a full log has at least and at most, and bytes of flash a reading by the \
-         least; RAM between calls in bytes; erases of the least and the most worn unit, and the most by the mean.\n"
+        "\n## Room, RAM and wear\n\nReadings that a full log has at least and at most, and bytes of flash a reading by \
+         the least; RAM between calls in bytes; erases of the least and the most worn unit, and the most by the mean.\n"
     )?;
     writeln!(
         text,
@@ -137,8 +137,8 @@ fn write_room(text: &mut String, outcomes: &[Outcome], bounds: &Bounds) -> std::
 fn write_cuts(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(
         text,
-        "\n## Power cuts\n\nOf a full log, at every n-th operation of some boots. Lost: acknowledged readings were missing, \
-         and how many at most.\n"
+        "\n## Power cuts\n\nOf a full log, at every n-th operation of some boots. Lost: acknowledged readings were \
+         missing, and how many at most.\n"
     )?;
     writeln!(text, "| log | operations | survived | of the others |\n|---|---|---|---|")?;
     for Outcome { contender, cuts, .. } in outcomes {

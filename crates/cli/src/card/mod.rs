@@ -52,8 +52,8 @@ impl Display for Linked<'_> {
         let (classes, methods) = sizes.left_out;
         writeln!(
             f,
-            "package {package} {version}: {whole} bytes ({} tables, {} static fields, {} classes, {} methods); {classes} \
-             classes and {methods} methods that nothing reaches are left out",
+            "package {package} {version}: {whole} bytes ({} tables, {} static fields, {} classes, {} methods); \
+             {classes} classes and {methods} methods that nothing reaches are left out",
             sizes.tables, sizes.statics, sizes.classes, sizes.methods
         )
     }
@@ -186,8 +186,8 @@ fn report_memory(held: &Held, part: &NorSim, report: &mut Report) {
     report.text(format!("packages   {packages} bytes of {rooms} packages of up to {room}\n"));
     report.datum("packages_bytes", packages).datum("packages_max", rooms).datum("package_bytes_max", room);
     report.text(format!(
-        "RAM        {ram} bytes of the virtual machine, {transient} of them for transient arrays; {pager} of the pager; \
-         the heap beside them\n"
+        "RAM        {ram} bytes of the virtual machine, {transient} of them for transient arrays; {pager} of the \
+         pager; the heap beside them\n"
     ));
     report.datum("ram_bytes", ram).datum("ram_bytes_transient", transient).datum("ram_bytes_pager", pager);
     let counters: Counters = part.counters();

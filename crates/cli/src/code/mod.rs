@@ -76,8 +76,8 @@ pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
         Ok::<_, Error>(())
     })?;
     Ok(format!(
-        "{}: a {} for programs, with two rooms of {} blocks, each for a program of at most {bytes_max} bytes; `norn code \
-         install` fills one\n",
+        "{}: a {} for programs, with two rooms of {} blocks, each for a program of at most {bytes_max} bytes; `norn \
+         code install` fills one\n",
         image.display(),
         plan.part.name,
         rooms.a.blocks,

@@ -29,7 +29,8 @@ fn made_text(arguments: &ConvertArguments, converted: &Converted) -> String {
     let Converted { from, to, error_detection, objects, arrays, roots, changed, stale_roots } = converted;
     let (old, new, to) = (arguments.old.display(), arguments.new.display(), to.format(*error_detection));
     let mut text = format!(
-        "{new}: what {old} holds, converted from engine {from} to {to}: objects {objects}, arrays {arrays}, roots {roots}\n"
+        "{new}: what {old} holds, converted from engine {from} to {to}: objects {objects}, arrays {arrays}, roots \
+         {roots}\n"
     );
     for (before, now) in changed {
         let _ = writeln!(text, "changed  {before} is {now} now"); // A string takes everything.

@@ -120,7 +120,8 @@ impl Display for Mounted {
         let (live, erased, others) = (counts.live, counts.free, counts.dead());
         writeln!(
             f,
-            "pages of the part: {live} in use, the checkpoint's included, {erased} erased, {others} to be erased before they are written"
+            "pages of the part: {live} in use, the checkpoint's included, {erased} erased, {others} to be erased \
+             before they are written"
         )?;
         writeln!(f, "mounted in {took:.1?} by {loads} loads, {memory_bytes} bytes of tables")
     }
@@ -197,8 +198,8 @@ impl Display for Served {
         let Waits { flushes, erases, barriers } = self.waits;
         writeln!(
             f,
-            "waited for the host's disk: {flushes} times to flush, {erases} times before an erase, {barriers} times before a page of the \
-             checkpoint"
+            "waited for the host's disk: {flushes} times to flush, {erases} times before an erase, {barriers} times \
+             before a page of the checkpoint"
         )
     }
 }

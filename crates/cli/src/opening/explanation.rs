@@ -97,8 +97,8 @@ fn of_dump(source: &Source, opener: Opener, contents: &Contents, error: &Error) 
     let wants_image = matches!(error, Error::Image(ImageError::Foreign { .. }));
     match contents.only() {
         Some(recognised) if wants_image && opener.mounts(recognised.kind) => format!(
-            "it is a chip's dump with {recognised}, which is read and not changed: `norn image import {source} NEW.img` \
-             makes an image of it"
+            "it is a chip's dump with {recognised}, which is read and not changed: `norn image import {source} \
+             NEW.img` makes an image of it"
         ),
         _ => contents.explanation(source, opener),
     }

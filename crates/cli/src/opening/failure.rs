@@ -27,7 +27,8 @@ pub enum DumpFailure {
     },
     /// The bytes are no whole erase units of the part.
     #[error(
-        "{found} is not a whole number of erase units of {part}, of {unit_bytes} bytes each: name the range of the store with --region START..END"
+        "{found} is not a whole number of erase units of {part}, of {unit_bytes} bytes each: name the range of the \
+         store with --region START..END"
     )]
     NotUnits {
         /// What was found.

@@ -57,7 +57,8 @@ fn page_report(browser: &mut Browser) -> Value {
     };
     let objects: Vec<Value> = browser.rows("objects", 1).iter().map(object).collect();
     let units = browser.value(
-        "chip.overview.units.map(([erases, role, sequence], unit) => { const { live, sectors, obsolete } = rowOf(unit); \
+        "chip.overview.units.map(([erases, role, sequence], unit) => { \
+         const { live, sectors, obsolete } = rowOf(unit); \
          const isData = role?.startsWith('data '); const counts = role && role !== 'log'; \
          return { unit, erases, role: isData ? 'data' : role ?? 'no head', sequence, \
          logical: isData ? Number(role.slice(5)) : null, \
@@ -167,9 +168,10 @@ fn the_keyboard_leads_from_a_unit_to_the_line_of_the_format_and_back() {
     assert_eq!(browser.value("document.querySelectorAll('#bytes tr.on').length"), 1);
     // Every line that a piece is of is in the document.
     let lost = browser.value(
-        "[...new Set([...document.querySelectorAll('#bytes tr[data-line]')].map((row) => row.dataset.line))].filter((line) \
-         => { const [section, ...rest] = line.split(':'); return ![...document.querySelectorAll(`#format \
-         [data-section=\"${section}\"]`)].some((one) => one.dataset.start.startsWith(rest.join(':'))); })",
+        "[...new Set([...document.querySelectorAll('#bytes tr[data-line]')].map((row) => \
+         row.dataset.line))].filter((line) => { const [section, ...rest] = line.split(':'); return \
+         ![...document.querySelectorAll(`#format [data-section=\"${section}\"]`)].some((one) => \
+         one.dataset.start.startsWith(rest.join(':'))); })",
     );
     assert_eq!(lost, json!([]));
     let unnamed = browser.value(
@@ -246,7 +248,8 @@ fn scrolls_fluidly(browser: &mut Browser, name: &str) {
          const frame = (by) => { box.scrollTop += by; now = { rows: 0, answers: 0 }; \
          const from = performance.now(); draw(); return { ...now, ms: performance.now() - from }; }; \
          const real = Array.from({ length: 120 }, () => frame(140)); performance.now = () => clock; \
-         box.scrollTop = box.scrollHeight / 2; chip.rows.clear(); const still = Array.from({ length: 40 }, () => frame(0)); \
+         box.scrollTop = box.scrollHeight / 2; chip.rows.clear(); \
+         const still = Array.from({ length: 40 }, () => frame(0)); \
          return { real, still, in_sight: Math.ceil(box.clientHeight / ROW) + 1, \
          programmed: [...chip.rows.values()].filter((row) => /[^fhe]/.test(row.strip)).length }; })()",
     );

@@ -169,8 +169,8 @@ fn nouns_are_found_in_comments_and_in_identifiers() {
 
 #[test]
 fn rows_are_those_of_tables_that_lead_somewhere() {
-    let text = "| section | what | where |\n|---|---|---|\n| 1 | a *noun*, *two* of them | [a](x/a.rs), [b](b.md#c) |\n\n\
-                | section | *published* | correct |\n|---|---|---|\n| 2 | *a* | [d](d.rs) |\n";
+    let text = "| section | what | where |\n|---|---|---|\n| 1 | a *noun*, *two* of them | [a](x/a.rs), [b](b.md#c) \
+                |\n\n| section | *published* | correct |\n|---|---|---|\n| 2 | *a* | [d](d.rs) |\n";
     let nouns = vec!["noun".to_owned(), "two".to_owned()];
     let files = vec!["x/a.rs".to_owned(), "b.md".to_owned()];
     assert_eq!(rows(text), [Row { line: 3, nouns, files }]);

@@ -56,8 +56,8 @@ impl Experiment for Lifetimes {
             name: "fat-lists-lifetimes",
             paper: PAPER,
             reproduces: "section 0.7",
-            summary: "Keys inserted, then updated by a Gaussian variable until one block has been erased as often as a life is long here; \
-                      the erases of all blocks then. 2 MB, 4 MB for the soft list.",
+            summary: "Keys inserted, then updated by a Gaussian variable until one block has been erased as often as a \
+                      life is long here; the erases of all blocks then. 2 MB, 4 MB for the soft list.",
             revision: 1,
         }
     }
@@ -94,9 +94,9 @@ impl Experiment for Lifetimes {
             tables: vec![table(outcomes)],
             plots: vec![plot(outcomes)],
             remarks: vec![
-                "A life ends here at a small part of the 100,000 erases of a block. The last column takes the rate of the whole life for \
-                 them, and the gap between blocks to grow with it: a fat list's stays within some twenty erases, so that it is a bound \
-                 from below."
+                "A life ends here at a small part of the 100,000 erases of a block. The last column takes the rate of \
+                 the whole life for them, and the gap between blocks to grow with it: a fat list's stays within some \
+                 twenty erases, so that it is a bound from below."
                     .to_owned(),
             ],
         }

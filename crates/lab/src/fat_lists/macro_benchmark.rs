@@ -106,9 +106,10 @@ impl Experiment for MacroBenchmark {
             name: "fat-lists-macro",
             paper: PAPER,
             reproduces: "Figure 21",
-            summary: "Readings of 54 sensors put into an index in the order of their coming, a key that is there being updated; then 1,000 and 10,000 \
-                      ranges. By temperature: the ends of a range are two random readings. By time and mote: a random epoch and the up to nine \
-                      behind it. Lists with 40 slots and 30 keys.",
+            summary: "Readings of 54 sensors put into an index in the order of their coming, a key that is there being \
+                      updated; then 1,000 and 10,000 ranges. By temperature: the ends of a range are two random \
+                      readings. By time and mote: a random epoch and the up to nine behind it. Lists with 40 slots and \
+                      30 keys.",
             revision: 2,
         }
     }
@@ -189,11 +190,14 @@ impl Experiment for MacroBenchmark {
     }
 }
 
-const REMARK: &str = "The temperatures are as many as `--data` has. All 2.3 million readings of the deployment have made-up times, on 64 MB, in a fat list \
-                      only: a soft list takes 200 MB for them, and a µ-tree's insertions read more the larger the part is. The paper does not say how long its \
-                      ranges are, nor the part's size: 2 MB for temperatures, 8 MB for time and mote, 32 MB for the soft list with its object a reading and for the logged tree. Keyed by time and mote, the \
-                      µ-tree has pages of 1,024 bytes and the logged tree of 4,096 (1,280 for the log): each node has half of its child's room, so \
-                      that pages of 512 bytes hold some 29,000 keys at most, and a logged tree's of 2,048 were too small, too.";
+const REMARK: &str = "The temperatures are as many as `--data` has. All 2.3 million readings of the deployment have \
+                      made-up times, on 64 MB, in a fat list only: a soft list takes 200 MB for them, and a µ-tree's \
+                      insertions read more the larger the part is. The paper does not say how long its ranges are, nor \
+                      the part's size: 2 MB for temperatures, 8 MB for time and mote, 32 MB for the soft list with its \
+                      object a reading and for the logged tree. Keyed by time and mote, the µ-tree has pages of 1,024 \
+                      bytes and the logged tree of 4,096 (1,280 for the log): each node has half of its child's room, \
+                      so that pages of 512 bytes hold some 29,000 keys at most, and a logged tree's of 2,048 were too \
+                      small, too.";
 
 fn temperature_keys(context: &Context, checksum: u64, readings: u32) -> Result<Vec<u32>, JobError> {
     let all = temperatures::read(context.data(), checksum)?;

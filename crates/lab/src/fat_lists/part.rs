@@ -41,8 +41,8 @@ impl Experiment for Parameters {
             name: "fat-lists-part",
             paper: PAPER,
             reproduces: "table of geometry and timing",
-            summary: "One word read, one programmed and one block erased on the simulated K8C1215ETM, with as many blocks as 2 MB take; what a fat \
-                      object takes of a block, by the free cells of an empty list.",
+            summary: "One word read, one programmed and one block erased on the simulated K8C1215ETM, with as many \
+                      blocks as 2 MB take; what a fat object takes of a block, by the free cells of an empty list.",
             revision: 1,
         }
     }
@@ -97,8 +97,8 @@ impl Experiment for Parameters {
                 of("s to erase a block", 0.6, |row| row.erase_ns as f64 / 1e9),
                 of("erases that a block takes", 100_000.0, |row| f64::from(row.endurance_erases)),
                 of("bytes of a fat object, 40 slots", 353.0, |row| row.object_bytes as f64).because(
-                    "an object has codes, a stamp, a low key and a longer pool, which a power cut at any operation asks for; the \
-                     published 353 are 40 × 8 + 5 + 7 × 4 and have no room for a level or state",
+                    "an object has codes, a stamp, a low key and a longer pool, which a power cut at any operation \
+                     asks for; the published 353 are 40 × 8 + 5 + 7 × 4 and have no room for a level or state",
                 ),
             ],
             remarks: row

@@ -66,8 +66,8 @@ impl Experiment for Probes {
             name: "fat-lists-probes",
             paper: PAPER,
             reproduces: "section 0.6.3, probes by seeds",
-            summary: "The queries of the micro-benchmark after 200,000 updates, by eight seeds, on 1 and 2 MB; and the null probes that the places \
-                      of the live objects in their turnstiles let expect.",
+            summary: "The queries of the micro-benchmark after 200,000 updates, by eight seeds, on 1 and 2 MB; and the \
+                      null probes that the places of the live objects in their turnstiles let expect.",
             revision: 1,
         }
     }

@@ -45,9 +45,10 @@ impl Experiment for Sizes {
             name: "fat-lists-sizes",
             paper: PAPER,
             reproduces: "Figures 14 and 15",
-            summary: "The micro-benchmark by the size of the part: consecutive keys inserted, values updated and queried by a Gaussian variable, \
-                      keys removed at random; every call durable by itself. Between updates and queries the index is stopped and booted. A \
-                      variance of one sixth of the keys is read as a standard deviation of a sixth; the literal one is measured at one size.",
+            summary: "The micro-benchmark by the size of the part: consecutive keys inserted, values updated and \
+                      queried by a Gaussian variable, keys removed at random; every call durable by itself. Between \
+                      updates and queries the index is stopped and booted. A variance of one sixth of the keys is read \
+                      as a standard deviation of a sixth; the literal one is measured at one size.",
             revision: 3,
         }
     }
@@ -94,9 +95,10 @@ impl Experiment for Sizes {
     }
 }
 
-const REMARK: &str = "Fat list: 40 slots, 20 keys, 5 levels, turnstiles of 8, a pool of 10 pointers. Soft list: one key, 6 levels; it does not fit \
-                      1 and 2 MB. µ-tree: pages of 512 bytes. Logged B⁺-tree: pages of 1,024 bytes, 320 of them for the log of a leaf. \
-                      *Reclaiming* is the time of calls that erased a block, in which moves cannot be told from the call's own words.";
+const REMARK: &str = "Fat list: 40 slots, 20 keys, 5 levels, turnstiles of 8, a pool of 10 pointers. Soft list: one \
+                      key, 6 levels; it does not fit 1 and 2 MB. µ-tree: pages of 512 bytes. Logged B⁺-tree: pages of \
+                      1,024 bytes, 320 of them for the log of a leaf. *Reclaiming* is the time of calls that erased a \
+                      block, in which moves cannot be told from the call's own words.";
 
 /// About how long a run takes on the machine.
 pub(super) fn seconds(structure: Structure, benchmark: &Benchmark) -> f64 {
@@ -253,8 +255,8 @@ impl Found<'_> {
         let sizes = self.sizes(Structure::MuTree);
         let ends: Vec<String> = [sizes.first(), sizes.last()].into_iter().flatten().filter_map(of).collect();
         format!(
-            "a µ-tree's change reads the path that it writes anew, and looks each page of a block up from the root when it chooses \
-             what to reclaim: {}",
+            "a µ-tree's change reads the path that it writes anew, and looks each page of a block up from the root \
+             when it chooses what to reclaim: {}",
             ends.join(", ")
         )
     }

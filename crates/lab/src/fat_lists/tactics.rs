@@ -100,9 +100,10 @@ impl Experiment for Tactics {
             name: "fat-lists-tactics",
             paper: PAPER,
             reproduces: "sections 0.5.1 to 0.5.3",
-            summary: "The micro-benchmark on fat lists of which each leaves one tactic out, on 1 and 2 MB, and on soft lists with a pool or \
-                      with a fixed number of spare pointers for each level, on 4 MB. 200,000 updates and as many queries; four times as \
-                      many where splits are delayed and not, to see whether a difference lasts.",
+            summary: "The micro-benchmark on fat lists of which each leaves one tactic out, on 1 and 2 MB, and on soft \
+                      lists with a pool or with a fixed number of spare pointers for each level, on 4 MB. 200,000 \
+                      updates and as many queries; four times as many where splits are delayed and not, to see whether \
+                      a difference lasts.",
             revision: 1,
         }
     }
@@ -150,8 +151,8 @@ impl Experiment for Tactics {
     }
 }
 
-const REMARK: &str = "A pool of 10 pointers is shared by five levels; without it each level has two, one of which is taken when an object is \
-                      written. A merge that is not lazy is tried after each removal.";
+const REMARK: &str = "A pool of 10 pointers is shared by five levels; without it each level has two, one of which is \
+                      taken when an object is written. A merge that is not lazy is tried after each removal.";
 
 /// The rows of a list's phase, those of the run with fewest updates first.
 fn rows(outcomes: &[Measured], made: Made, megabytes: u16, phase: Phase) -> Vec<&Row> {
@@ -272,13 +273,17 @@ fn of_merges(outcomes: &[Measured]) -> Vec<Comparison> {
     let pair = |without, value| Pair { all: Made::AsPublished, without, value };
     vec![
         pair(Made::WithoutLazyMerges, &removals as &Value)
-            .claim("§0.5.3: lazy merges, s written and erased by the deletions", "fewer changes of the structure", is_less)
+            .claim(
+                "§0.5.3: lazy merges, s written and erased by the deletions",
+                "fewer changes of the structure",
+                is_less,
+            )
             .because(format!("words written by a removal {}", pair(Made::WithoutLazyMerges, &words).text())),
         pair(Made::WithoutShifts, &removals)
             .claim("§0.5.3: shifts, s written and erased by the deletions", "fewer objects written", is_less)
             .because(format!(
-                "the benchmark cannot tell: objects are shifted when their block is reclaimed or their slots are full; erases \
-                 of all removals {}",
+                "the benchmark cannot tell: objects are shifted when their block is reclaimed or their slots are full; \
+                 erases of all removals {}",
                 pair(Made::WithoutShifts, &erases).text()
             )),
     ]

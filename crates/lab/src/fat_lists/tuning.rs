@@ -37,9 +37,10 @@ impl Experiment for Tuning {
             name: "fat-lists-tuning",
             paper: PAPER,
             reproduces: "Figures 16 to 19, probe table, initialisation table",
-            summary: "The micro-benchmark on fat lists on 2 MB by the maximum level and by the blocks of a turnstile; what the probes of its queries \
-                      met; and what a boot takes behind the updates, as a mean over mounts with different random numbers. 200,000 updates and as many queries \
-                      instead of 800,000, 100,000 of lists that only the initialisation table has.",
+            summary: "The micro-benchmark on fat lists on 2 MB by the maximum level and by the blocks of a turnstile; \
+                      what the probes of its queries met; and what a boot takes behind the updates, as a mean over \
+                      mounts with different random numbers. 200,000 updates and as many queries instead of 800,000, \
+                      100,000 of lists that only the initialisation table has.",
             revision: 3,
         }
     }
@@ -83,8 +84,9 @@ impl Experiment for Tuning {
             tables: vec![table(outcomes)],
             plots: plots(outcomes),
             remarks: vec![
-                "A pool has two pointers for each level, so that a list of more levels has larger objects. The paper's probe counts are per \
-                 pointer visited; its initialisation table is in microseconds, although its caption says word reads."
+                "A pool has two pointers for each level, so that a list of more levels has larger objects. The paper's \
+                 probe counts are per pointer visited; its initialisation table is in microseconds, although its \
+                 caption says word reads."
                     .to_owned(),
             ],
         }

@@ -55,8 +55,8 @@ fn why_probes(cell: &str, ours: [f64; 7], published: [f64; 7]) -> String {
         "probes" => format!("of ours {}% are null, of the published {}%", share(ours), share(published)),
         "low probes" => "objects are written where a block has room, and not by level (fat-lists-probes)".to_owned(),
         "null probes" => format!(
-            "{}% of all probes meet a free or dead cell, {}% of the published: how far they do depends on which blocks of a \
-             turnstile hold its objects (fat-lists-probes)",
+            "{}% of all probes meet a free or dead cell, {}% of the published: how far they do depends on which blocks \
+             of a turnstile hold its objects (fat-lists-probes)",
             share(ours),
             share(published)
         ),

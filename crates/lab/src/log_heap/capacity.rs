@@ -54,9 +54,9 @@ impl Experiment for Capacity {
             name: "log-heap-capacity",
             paper: PAPER,
             reproduces: "bars for capacity",
-            summary: "The most objects of two-byte fields with which updates, 90% to a fifth of them, go on for 200 erases a unit without `Full`, \
-                      found by halving between what was refused and what was not, to one object in 400. It assumes that what goes on with \
-                      some objects goes on with fewer.",
+            summary: "The most objects of two-byte fields with which updates, 90% to a fifth of them, go on for 200 \
+                      erases a unit without `Full`, found by halving between what was refused and what was not, to one \
+                      object in 400. It assumes that what goes on with some objects goes on with fewer.",
             revision: 1,
         }
     }

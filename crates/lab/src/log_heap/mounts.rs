@@ -60,10 +60,11 @@ impl Experiment for Mounts {
             name: "log-heap-mounts",
             paper: PAPER,
             reproduces: "mount time against size",
-            summary: "What a mount of the log-structured heap does, by the number of units of 8 KB (words of 4 bytes, programmed once) and the \
-                      share of the objects of 200 bytes that fit. The heap came to rest, or was left without a word after 8 updates of \
-                      a new session, or after twice as many as there are objects: where the log names no appends any more, the mount sweeps. Times are those of TinyStore's \
-                      part: 100 ns to read a word, 30 µs to program one, 0.5 s to erase.",
+            summary: "What a mount of the log-structured heap does, by the number of units of 8 KB (words of 4 bytes, \
+                      programmed once) and the share of the objects of 200 bytes that fit. The heap came to rest, or \
+                      was left without a word after 8 updates of a new session, or after twice as many as there are \
+                      objects: where the log names no appends any more, the mount sweeps. Times are those of \
+                      TinyStore's part: 100 ns to read a word, 30 µs to program one, 0.5 s to erase.",
             revision: 2,
         }
     }

@@ -59,9 +59,10 @@ impl Experiment for Updates {
             name: "log-heap-updates",
             paper: PAPER,
             reproduces: "bars for updates in steady state",
-            summary: "Objects of two-byte fields, 90% of the updates to a fifth of them, one configuration of each heap for all rows. A row \
-                      ends when units were erased 200 times on average and three windows of 12 erases a unit agree within 2%; then 20,000 \
-                      fields are read, and the heap is mounted without a word before.",
+            summary: "Objects of two-byte fields, 90% of the updates to a fifth of them, one configuration of each \
+                      heap for all rows. A row ends when units were erased 200 times on average and three windows of \
+                      12 erases a unit agree within 2%; then 20,000 fields are read, and the heap is mounted without a \
+                      word before.",
             revision: 1,
         }
     }
@@ -300,8 +301,8 @@ fn details(outcomes: &[Outcome<Parameters, Row>]) -> Table {
 fn calls(outcomes: &[Outcome<Parameters, Row>]) -> Table {
     let columns = ["objects", "worst call (erases)", "mean", "with steps: worst call (erases)", "worst step", "mean"];
     let mut table = Table::new(
-        "Program units of the longest call that sets one field, over a whole run in steady state; and where steps are taken before each \
-         call.",
+        "Program units of the longest call that sets one field, over a whole run in steady state; and where steps are \
+         taken before each call.",
         &columns,
     );
     let at = |objects, pace| {

@@ -264,8 +264,8 @@ impl Experiment for Caches {
             name: "paging-caches",
             paper: PAPER,
             reproduces: "Figures 4, 5, 6, 7 and 8, and statements of section 6",
-            summary: "Traces replayed through caches of several sizes, page sizes and policies, over parts with pages of 512 and 2,048 bytes; the \
-                      conventional pager has cache pages of the part's size.",
+            summary: "Traces replayed through caches of several sizes, page sizes and policies, over parts with pages \
+                      of 512 and 2,048 bytes; the conventional pager has cache pages of the part's size.",
             revision: 5,
         }
     }
@@ -472,8 +472,8 @@ fn small_part_pages(program: &str, bus: &str, outcomes: &[Outcome<Parameters, Ro
     let largest = CONVENTIONAL.into_iter().rev().find_map(|cache| Some((cache, row(512, cache)?, row(2048, cache)?)));
     let loads = largest.map_or_else(String::new, |(cache, small, large)| {
         format!(
-            "where a program nearly fits the cache, each page is loaded a few times, and large ones faster: with {} KB {} loads of \
-             512 B and {} of 2,048 B for {} requests of pages of 512 B",
+            "where a program nearly fits the cache, each page is loaded a few times, and large ones faster: with {} KB \
+             {} loads of 512 B and {} of 2,048 B for {} requests of pages of 512 B",
             cache / 1024,
             small.cost.loads,
             large.cost.loads,

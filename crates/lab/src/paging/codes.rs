@@ -164,8 +164,8 @@ impl Experiment for Codes {
             name: "paging-codes",
             paper: PAPER,
             reproduces: "section 4.3, with an error-correcting code per cache page",
-            summary: "Replays under LRU in a cache of 2 KB without and with four bytes of code behind each cache page, over simulated parts with \
-                      cells; the time of computing the code is not in the bandwidth.",
+            summary: "Replays under LRU in a cache of 2 KB without and with four bytes of code behind each cache page, \
+                      over simulated parts with cells; the time of computing the code is not in the bandwidth.",
             revision: 1,
         }
     }

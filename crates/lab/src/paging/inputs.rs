@@ -58,9 +58,9 @@ impl Experiment for Inputs {
             name: "paging-inputs",
             paper: PAPER,
             reproduces: "Section 6.3",
-            summary: "Functions and basic blocks reordered by half of the inputs of a program, and bandwidth on the other half, in a cache of \
-                      2 KB with pages of 64 bytes over pages of 512; several seeds draw the halves. Layout and policy are chosen by the \
-                      training inputs alone.",
+            summary: "Functions and basic blocks reordered by half of the inputs of a program, and bandwidth on the \
+                      other half, in a cache of 2 KB with pages of 64 bytes over pages of 512; several seeds draw the \
+                      halves. Layout and policy are chosen by the training inputs alone.",
             revision: 1,
         }
     }
@@ -104,8 +104,8 @@ impl Experiment for Inputs {
     fn present(outcomes: &[Outcome<Parameters, Row>]) -> Presentation {
         let chosen = Chosen::of(outcomes);
         let remarks = vec![format!(
-            "Of {} programs, {} have an online policy on a layout above MIN on the original one with every seed, {} with none; the \
-             geometric mean of all programs and seeds is {}.",
+            "Of {} programs, {} have an online policy on a layout above MIN on the original one with every seed, {} \
+             with none; the geometric mean of all programs and seeds is {}.",
             chosen.programs.len(),
             chosen.programs.iter().filter(|program| program.best.least > 1.0).count(),
             chosen.programs.iter().filter(|program| program.best.most <= 1.0).count(),

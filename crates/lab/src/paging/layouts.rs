@@ -82,8 +82,9 @@ impl Experiment for Layouts {
             name: "paging-layouts",
             paper: PAPER,
             reproduces: "Section 6.3",
-            summary: "Basic blocks and functions reordered by a profile of the first part of a trace; bandwidth on the rest, in a cache of 2 KB \
-                      with pages of 64 bytes over pages of 512. Bytes of jumps that a layout adds cost time and count as no work.",
+            summary: "Basic blocks and functions reordered by a profile of the first part of a trace; bandwidth on the \
+                      rest, in a cache of 2 KB with pages of 64 bytes over pages of 512. Bytes of jumps that a layout \
+                      adds cost time and count as no work.",
             revision: 3,
         }
     }

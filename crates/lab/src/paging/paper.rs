@@ -6,7 +6,8 @@ use crate::experiment::Paper;
 /// The paper.
 pub const PAPER: Paper = Paper {
     id: "paging",
-    title: "G. Cogniaux, G. Grimaud: Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale. CARDIS 2010",
+    title: "G. Cogniaux, G. Grimaud: Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale. \
+            CARDIS 2010",
     exhibits: &[
         Exhibit::compared("Table 1", "parts on a bus of 33 MHz and 8 bits"),
         Exhibit::compared("Table 2", "parts on a bus of 54 MHz and 16 bits"),
@@ -21,6 +22,6 @@ pub const PAPER: Paper = Paper {
     ],
 };
 
-const JAVA: &str = "the paper's Java trace is not public, and none of the applets that take its place was given in `--data` \
-                    (`tools/record-card`)";
+const JAVA: &str = "the paper's Java trace is not public, and none of the applets that take its place was given in \
+                    `--data` (`tools/record-card`)";
 const MAD: &str = "needs a trace named mad in `--data`";

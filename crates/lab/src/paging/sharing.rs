@@ -250,9 +250,9 @@ impl Experiment for Sharing {
             name: "paging-sharing",
             paper: PAPER,
             reproduces: "nothing published: what sections 6 and 7 leave open",
-            summary: "Three programs that share a cache of 2 KB in turns of a number of runs, and caches with pages of two \
-                      sizes, over pages of 512 bytes on the slow bus, under LRU. The first half of each program's runs \
-                      says which code has large pages; the second is measured.",
+            summary: "Three programs that share a cache of 2 KB in turns of a number of runs, and caches with pages of \
+                      two sizes, over pages of 512 bytes on the slow bus, under LRU. The first half of each program's \
+                      runs says which code has large pages; the second is measured.",
             revision: 1,
         }
     }

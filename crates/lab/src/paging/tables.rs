@@ -62,7 +62,8 @@ impl Experiment for Tables {
             name: "paging-tables",
             paper: PAPER,
             reproduces: "Tables 1 and 2",
-            summary: "A page and a byte read from simulated parts, on a bus of 33 MHz and 8 bits and on one of 54 MHz and 16 bits.",
+            summary: "A page and a byte read from simulated parts, on a bus of 33 MHz and 8 bits and on one of 54 MHz \
+                      and 16 bits.",
             revision: 1,
         }
     }

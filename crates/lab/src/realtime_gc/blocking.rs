@@ -44,8 +44,9 @@ impl Experiment for Blocking {
             name: "realtime-gc-blocking",
             paper: PAPER,
             reproduces: "Figures 7 and 8",
-            summary: "Twenty minutes of the paper's workload. On demand: how long each write waits that has to wait for a collection, by \
-                      the share of cold pages. With collectors: how many writes of tasks wait for tokens.",
+            summary: "Twenty minutes of the paper's workload. On demand: how long each write waits that has to wait \
+                      for a collection, by the share of cold pages. With collectors: how many writes of tasks wait for \
+                      tokens.",
             revision: 2,
         }
     }

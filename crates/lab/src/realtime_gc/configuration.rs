@@ -117,9 +117,9 @@ impl Experiment for Configuration {
             name: "realtime-gc-configuration",
             paper: PAPER,
             reproduces: "Tables III to V, sections 3.2 to 5.1.2",
-            summary: "The equations evaluated with the published parameters; and what a device admits, which evaluates (8) at each admission, \
-                      with the checkpoint as a task and without blocks that cannot be chosen, and looks at the demand of each window \
-                      instead of the sum of (14).",
+            summary: "The equations evaluated with the published parameters; and what a device admits, which evaluates \
+                      (8) at each admission, with the checkpoint as a task and without blocks that cannot be chosen, \
+                      and looks at the demand of each window instead of the sum of (14).",
             revision: 3,
         }
     }
@@ -228,7 +228,8 @@ impl Row {
 
     fn why_alpha(&self) -> String {
         format!(
-            "the largest that is admitted: {} tokens when a recycling begins, checkpoint and reserve among them, {} allowed",
+            "the largest that is admitted: {} tokens when a recycling begins, checkpoint and reserve among them, {} \
+             allowed",
             self.sound_tokens_max, self.sound_limit
         )
     }

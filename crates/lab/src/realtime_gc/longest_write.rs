@@ -50,8 +50,8 @@ impl Experiment for LongestWrite {
             name: "realtime-gc-longest-write",
             paper: PAPER,
             reproduces: "dhara's worst write and highest use, on the paper's part",
-            summary: "A full device without tasks, written to at random, a page at a time, the recycling, leveling and checkpoint that a write needs \
-                      included; up to all logical pages that the part has room for.",
+            summary: "A full device without tasks, written to at random, a page at a time, the recycling, leveling and \
+                      checkpoint that a write needs included; up to all logical pages that the part has room for.",
             revision: 1,
         }
     }

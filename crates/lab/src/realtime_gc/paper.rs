@@ -6,8 +6,8 @@ use crate::experiment::Paper;
 /// The paper.
 pub const PAPER: Paper = Paper {
     id: "realtime-gc",
-    title: "Real-time garbage collection: Chang, Kuo and Lo, Real-Time Garbage Collection for Flash-Memory Storage Systems of \
-            Real-Time Embedded Systems, ACM TECS 3(4), 2004",
+    title: "Real-time garbage collection: Chang, Kuo and Lo, Real-Time Garbage Collection for Flash-Memory Storage \
+            Systems of Real-Time Embedded Systems, ACM TECS 3(4), 2004",
     exhibits: &[
         Exhibit::drawing("Figure 1", "the system"),
         Exhibit { name: "Table I", shows: "a part's times", basis: Basis::Nothing(TABLE1) },

@@ -26,9 +26,11 @@ impl Experiment for Throughput {
             name: "realtime-gc-throughput",
             paper: PAPER,
             reproduces: "Figure 11",
-            summary: "KB a second that T1, T2 and a downloader without pause write together, by use of the device and access pattern; under the trace, \
-                      97% of the logical pages are cold. Skewed: nine of ten accesses go to a tenth of the pages, which lie apart. Greedy is a page-mapped device without guarantees, checkpoint or wear leveler; with its copies apart, these go \
-                      to blocks of their own, as the device with deadlines does.",
+            summary: "KB a second that T1, T2 and a downloader without pause write together, by use of the device and \
+                      access pattern; under the trace, 97% of the logical pages are cold. Skewed: nine of ten accesses \
+                      go to a tenth of the pages, which lie apart. Greedy is a page-mapped device without guarantees, \
+                      checkpoint or wear leveler; with its copies apart, these go to blocks of their own, as the \
+                      device with deadlines does.",
             revision: 2,
         }
     }
@@ -153,11 +155,17 @@ impl Experiment for Throughput {
             ),
         );
         let response = USES.into_iter().filter_map(|percent| find(Collector::RealTime, Pattern::Random, percent));
-        comparisons.push(Comparison::new(
-            "dhara on this part: worst write, ms",
-            Published::Between(17.0, 97.0),
-            response.map(|row| row.t1_response_us as f64 / 1e3).reduce(f64::max),
-        ).because("ours: T1's longest response, random access: two writes, four reads and 3 ms of computing, with all that they waited for"));
+        comparisons.push(
+            Comparison::new(
+                "dhara on this part: worst write, ms",
+                Published::Between(17.0, 97.0),
+                response.map(|row| row.t1_response_us as f64 / 1e3).reduce(f64::max),
+            )
+            .because(
+                "ours: T1's longest response, random access: two writes, four reads and 3 ms of computing, with all \
+                 that they waited for",
+            ),
+        );
         Presentation { comparisons, tables: vec![table(outcomes)], plots: vec![plot(outcomes)], remarks: Vec::new() }
     }
 }

@@ -36,8 +36,9 @@ impl Experiment for Violations {
             name: "realtime-gc-violations",
             paper: PAPER,
             reproduces: "Figure 12",
-            summary: "The share of T1's and T2's jobs that are late when T1 writes 2 to 15 pages a period at 50% use and nobody is rejected: \
-                      admission is told that operations take no time. α = 16; 97% of the logical pages are cold under the trace; the downloader makes no pause.",
+            summary: "The share of T1's and T2's jobs that are late when T1 writes 2 to 15 pages a period at 50% use \
+                      and nobody is rejected: admission is told that operations take no time. α = 16; 97% of the \
+                      logical pages are cold under the trace; the downloader makes no pause.",
             revision: 2,
         }
     }

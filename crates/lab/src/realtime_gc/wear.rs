@@ -45,9 +45,9 @@ impl Experiment for Wear {
             name: "realtime-gc-wear",
             paper: PAPER,
             reproduces: "Figures 9 and 10",
-            summary: "The standard deviation of blocks' erase counts while the paper's workload runs, and the share of blocks with 200 erases or \
-                      more, the paper's limit. The downloader uses what tasks leave, or writes a page every 8 ms. 97% of the logical pages are cold if \
-                      nothing else is said.",
+            summary: "The standard deviation of blocks' erase counts while the paper's workload runs, and the share of \
+                      blocks with 200 erases or more, the paper's limit. The downloader uses what tasks leave, or \
+                      writes a page every 8 ms. 97% of the logical pages are cold if nothing else is said.",
             revision: 3,
         }
     }
@@ -202,7 +202,8 @@ impl Seen<'_> {
             format!("; after {} minutes {}", figure(with.minutes), figure(with.deviation / without.deviation))
         });
         format!(
-            "cold pages lie in blocks of their own, and only the leveler moves them: {} of {} in {} minutes, {} times each{}",
+            "cold pages lie in blocks of their own, and only the leveler moves them: {} of {} in {} minutes, {} times \
+             each{}",
             row.leveled,
             figure(cold),
             figure(row.minutes),

@@ -67,8 +67,8 @@ impl Experiment for ArrayCopy {
             name: "tinystore-array-copy",
             paper: PAPER,
             reproduces: "Figure 8",
-            summary: "ArrayCopy, which is atomic, beside ArrayFillNonAtomic: one pair of arrays, or one array, of one-byte elements; per \
-                      element. Every element changes in every round.",
+            summary: "ArrayCopy, which is atomic, beside ArrayFillNonAtomic: one pair of arrays, or one array, of \
+                      one-byte elements; per element. Every element changes in every round.",
             revision: 1,
         }
     }

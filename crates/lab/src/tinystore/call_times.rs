@@ -70,9 +70,11 @@ impl Experiment for CallTimes {
             name: "tinystore-call-times",
             paper: PAPER,
             reproduces: "section 7, overhead that cannot be foreseen",
-            summary: "The paper concludes that the overhead of an update is unpredictable. Simulated time of a durable update of one random field, \
-                      20/80, half as many objects of fifty fields as fit when just created: by the published structure and with delta records; \
-                      with units reclaimed on demand, by the call that needs room, and ahead, by `reclaim_step` between calls, which is not in the call's time.",
+            summary: "The paper concludes that the overhead of an update is unpredictable. Simulated time of a durable \
+                      update of one random field, 20/80, half as many objects of fifty fields as fit when just \
+                      created: by the published structure and with delta records; with units reclaimed on demand, by \
+                      the call that needs room, and ahead, by `reclaim_step` between calls, which is not in the call's \
+                      time.",
             revision: 1,
         }
     }

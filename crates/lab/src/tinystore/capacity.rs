@@ -52,9 +52,10 @@ impl Experiment for Capacity {
             name: "tinystore-capacity",
             paper: PAPER,
             reproduces: "Figure 7",
-            summary: "Share of 448 KB that user data takes when arrays of two-byte elements are created until no more fits: erase units of 2 \
-                      to 64 KB with initialization flags, 8 KB also without, and with one-byte elements; the EEPROM heap with commit logs as \
-                      large as an erase unit. Each array or section has one record, as in the paper.",
+            summary: "Share of 448 KB that user data takes when arrays of two-byte elements are created until no more \
+                      fits: erase units of 2 to 64 KB with initialization flags, 8 KB also without, and with one-byte \
+                      elements; the EEPROM heap with commit logs as large as an erase unit. Each array or section has \
+                      one record, as in the paper.",
             revision: 1,
         }
     }
@@ -150,8 +151,8 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
                 let [below, above] = [low - least, most - high].map(|percent| figure(percent.max(0.0)));
                 let parts = (PART_BYTES / 1024.0) as u32 / units.end();
                 format!(
-                    "{below} points below the range and {above} above it; log and free unit take whole units, of which there \
-                     are {parts} of {} KB",
+                    "{below} points below the range and {above} above it; log and free unit take whole units, of which \
+                     there are {parts} of {} KB",
                     units.end()
                 )
             })));

@@ -68,8 +68,9 @@ impl Experiment for Constraints {
             name: "tinystore-constraints",
             paper: PAPER,
             reproduces: "section 7, the constraints removed one at a time",
-            summary: "Costs of a field update on 448 KB in erase units of 512 bytes to 64 KB with objects of 100 bytes, and in units of 8 KB \
-                      with objects of 10 to 2,000 bytes, at the paper's levels of fullness, each of what the part itself holds.",
+            summary: "Costs of a field update on 448 KB in erase units of 512 bytes to 64 KB with objects of 100 \
+                      bytes, and in units of 8 KB with objects of 10 to 2,000 bytes, at the paper's levels of \
+                      fullness, each of what the part itself holds.",
             revision: 1,
         }
     }

@@ -65,8 +65,9 @@ impl Experiment for DetectionCosts {
             name: "tinystore-error-detection",
             paper: PAPER,
             reproduces: "section 6.2, the cost of error detection",
-            summary: "20/80AllFields, half full, with and without error detection: objects that fit, and costs of a field update, by object \
-                      size and by the longest list. The paper names the experiment and shows no figures.",
+            summary: "20/80AllFields, half full, with and without error detection: objects that fit, and costs of a \
+                      field update, by object size and by the longest list. The paper names the experiment and shows \
+                      no figures.",
             revision: 2,
         }
     }

@@ -57,9 +57,10 @@ impl Experiment for KeyTrees {
             name: "tinystore-key-trees",
             paper: PAPER,
             reproduces: "section 4.2, trees that compare keys",
-            summary: "What a look-up reads in a tree of 5,500 keys that are compared one after the other, with a word for a key, one for a \
-                      pointer, and a spare beside each. Nodes are full, or half full as ascending keys leave them. The REF tree of this \
-                      code finds a child by a digit, and a whole read of a field takes 23.5 words.",
+            summary: "What a look-up reads in a tree of 5,500 keys that are compared one after the other, with a word \
+                      for a key, one for a pointer, and a spare beside each. Nodes are full, or half full as ascending \
+                      keys leave them. The REF tree of this code finds a child by a digit, and a whole read of a field \
+                      takes 23.5 words.",
             revision: 1,
         }
     }

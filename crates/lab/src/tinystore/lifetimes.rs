@@ -81,11 +81,12 @@ impl Experiment for Lifetimes {
             name: "tinystore-lifetimes",
             paper: PAPER,
             reproduces: "Figure 6",
-            summary: "Field updates until the first unit has been erased, or the first byte written, as often as the endurance limit says; \
-                      scaled to the paper's 100,000. The updates at half the limit are noted, too, and one configuration goes on to ten times \
-                      the limit, to see whether lifetimes may be scaled. On EEPROM the limit is 10,000 at least, and the wear of creating \
-                      the objects is left out, which does not scale. EEPROM's commit log is the first to wear out: it is measured at \
-                      three lengths, and the fields alone.",
+            summary: "Field updates until the first unit has been erased, or the first byte written, as often as the \
+                      endurance limit says; scaled to the paper's 100,000. The updates at half the limit are noted, \
+                      too, and one configuration goes on to ten times the limit, to see whether lifetimes may be \
+                      scaled. On EEPROM the limit is 10,000 at least, and the wear of creating the objects is left \
+                      out, which does not scale. EEPROM's commit log is the first to wear out: it is measured at three \
+                      lengths, and the fields alone.",
             revision: 2,
         }
     }
@@ -408,7 +409,8 @@ impl Seen<'_> {
         let scaled = |row: &&Row| Some(format!("{} from {}", figure(row.updates_at_100_000? / 1e6), row.limit));
         let texts: Vec<String> = rows.iter().filter_map(scaled).collect();
         format!(
-            "few rounds of reclamation are uneven, and even out: millions of updates, scaled, by the erases at an end: {}; {}",
+            "few rounds of reclamation are uneven, and even out: millions of updates, scaled, by the erases at an end: \
+             {}; {}",
             texts.join(", "),
             long_name()
         )

@@ -55,9 +55,10 @@ impl Experiment for LimitedParts {
             name: "tinystore-limited-parts",
             paper: PAPER,
             reproduces: "Table 1's workload on other parts, which the paper does not have",
-            summary: "20/80AllFields, half full, fifty fields of two bytes, lists of two records, on parts whose words may be programmed once or \
-                      twice between erases, below a `Remap` with one spare unit; writes are program units. The last column is the most words \
-                      that reading one field took, over 500 objects, after four rounds of updates.",
+            summary: "20/80AllFields, half full, fifty fields of two bytes, lists of two records, on parts whose words \
+                      may be programmed once or twice between erases, below a `Remap` with one spare unit; writes are \
+                      program units. The last column is the most words that reading one field took, over 500 objects, \
+                      after four rounds of updates.",
             revision: 2,
         }
     }

@@ -44,7 +44,8 @@ impl Experiment for ListLength {
             name: "tinystore-list-length",
             paper: PAPER,
             reproduces: "section 6.3, lists and capacity",
-            summary: "Objects that fit when every list has its maximal length, as a share of 448 KB that their fields take.",
+            summary: "Objects that fit when every list has its maximal length, as a share of 448 KB that their fields \
+                      take.",
             revision: 1,
         }
     }

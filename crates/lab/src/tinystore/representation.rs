@@ -69,8 +69,8 @@ impl Experiment for Representations {
             name: "tinystore-representations",
             paper: PAPER,
             reproduces: "section 1, read- and modify-optimized objects",
-            summary: "Updates and reads of random fields of random objects, all of them modify-optimized or all read-optimized, on a part \
-                      that is half full; by structure, longest list, and size.",
+            summary: "Updates and reads of random fields of random objects, all of them modify-optimized or all \
+                      read-optimized, on a part that is half full; by structure, longest list, and size.",
             revision: 1,
         }
     }

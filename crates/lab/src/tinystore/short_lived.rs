@@ -61,8 +61,9 @@ impl Experiment for ShortLived {
             name: "tinystore-short-lived",
             paper: PAPER,
             reproduces: "section 6.3, initialization flags under short-lived objects",
-            summary: "Objects are created, updated a number of times (field after field, from the first again after the last), and deleted \
-                      as the oldest of a population that makes the flash half full; cost of such a life with and without initialization flags.",
+            summary: "Objects are created, updated a number of times (field after field, from the first again after \
+                      the last), and deleted as the oldest of a population that makes the flash half full; cost of \
+                      such a life with and without initialization flags.",
             revision: 1,
         }
     }

@@ -66,10 +66,10 @@ impl Experiment for Table1 {
             name: "tinystore-table1",
             paper: PAPER,
             reproduces: "Table 1",
-            summary: "20/80AllFields with objects of fifty fields of two bytes on a half full flash: costs of a field update and updates \
-                      until the first unit reaches the endurance limit, by the longest list and with and without initialization flags. \
-                      Costs are means of windows that follow the warm-up until the end of the part's life; lifetimes are scaled to 100,000 \
-                      erases a unit.",
+            summary: "20/80AllFields with objects of fifty fields of two bytes on a half full flash: costs of a field \
+                      update and updates until the first unit reaches the endurance limit, by the longest list and \
+                      with and without initialization flags. Costs are means of windows that follow the warm-up until \
+                      the end of the part's life; lifetimes are scaled to 100,000 erases a unit.",
             revision: 1,
         }
     }
@@ -146,7 +146,8 @@ fn why(cell: &str, row: &Row, published: [f64; 4]) -> String {
     let share = |ours: f64, published: f64| figure(100.0 * ours / published);
     match (cell, costs.writes_in_slots, costs.writes_structure, costs.writes_reclaiming) {
         ("writes", Some(slots), Some(structure), Some(reclaiming)) => format!(
-            "{} by updates in a slot that is there (value and flag), {} by new records and compactions, {} by updates that reclaim",
+            "{} by updates in a slot that is there (value and flag), {} by new records and compactions, {} by updates \
+             that reclaim",
             figure(slots),
             figure(structure),
             figure(reclaiming)

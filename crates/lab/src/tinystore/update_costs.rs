@@ -49,9 +49,9 @@ impl Experiment for UpdateCosts {
             name: "tinystore-update-costs",
             paper: PAPER,
             reproduces: "Figures 4 and 5",
-            summary: "Amortized words written and simulated time of a field update, each durable by itself: five workloads, 20%, 50% and 90% \
-                      full, objects (from 1,000 bytes on arrays) of two-byte fields. Full is the number of objects that fit when every list \
-                      has two records; the EEPROM heap has as many.",
+            summary: "Amortized words written and simulated time of a field update, each durable by itself: five \
+                      workloads, 20%, 50% and 90% full, objects (from 1,000 bytes on arrays) of two-byte fields. Full \
+                      is the number of objects that fit when every list has two records; the EEPROM heap has as many.",
             revision: 1,
         }
     }
@@ -190,7 +190,10 @@ impl Seen<'_> {
                 Published::Value(11.0),
                 of_eeprom(|costs| costs.writes),
             )
-            .because("a transaction ends by one byte of its last record: its head, old value and stamp, the new value, the stamp again"),
+            .because(
+                "a transaction ends by one byte of its last record: its head, old value and stamp, the new value, the \
+                 stamp again",
+            ),
             Comparison::claim(
                 "Figure 4: EEPROM, all fullness levels, sizes and workloads",
                 "costs are the same",
@@ -265,7 +268,8 @@ impl Seen<'_> {
             let [slots, structure, reclaiming] =
                 [costs.writes_in_slots?, costs.writes_structure?, costs.writes_reclaiming?].map(figure);
             Some(format!(
-                "{slots} in slots that are there, {structure} records and compactions, {reclaiming} reclaiming ({bytes} bytes)"
+                "{slots} in slots that are there, {structure} records and compactions, {reclaiming} reclaiming \
+                 ({bytes} bytes)"
             ))
         };
         costs.and_then(kinds).unwrap_or_default()

@@ -92,10 +92,12 @@ impl Experiment for UpdateKinds {
             name: "tinystore-update-kinds",
             paper: PAPER,
             reproduces: "section 7, updates of large objects and nearly full devices",
-            summary: "The paper concludes that updates of single fields of large objects are slow, and updates on nearly full devices. Costs of a field \
-                      update by the published structure (`Config::tinystore_2006()`) and with delta records (`Config::default()`), by kind of \
-                      update: objects of fifty fields of two bytes, 20/80, on devices fuller and fuller; and objects of all sizes on a device \
-                      that is a third full. Full is what fits when objects have just been created, more than when lists are as long as they may be.",
+            summary: "The paper concludes that updates of single fields of large objects are slow, and updates on \
+                      nearly full devices. Costs of a field update by the published structure \
+                      (`Config::tinystore_2006()`) and with delta records (`Config::default()`), by kind of update: \
+                      objects of fifty fields of two bytes, 20/80, on devices fuller and fuller; and objects of all \
+                      sizes on a device that is a third full. Full is what fits when objects have just been created, \
+                      more than when lists are as long as they may be.",
             revision: 1,
         }
     }

@@ -49,9 +49,9 @@ impl Experiment for WorstRead {
             name: "tinystore-worst-read",
             paper: PAPER,
             reproduces: "section 6.3, the worst case of a read",
-            summary: "5,500 objects of two one-byte fields, every field set and one set again, so that each list has two records and the REF \
-                      tree is as tall as it gets; then every field is read. The same with as many as fit, since the paper's 5,500 \
-                      filled its heap.",
+            summary: "5,500 objects of two one-byte fields, every field set and one set again, so that each list has \
+                      two records and the REF tree is as tall as it gets; then every field is read. The same with as \
+                      many as fit, since the paper's 5,500 filled its heap.",
             revision: 1,
         }
     }
@@ -113,8 +113,8 @@ impl Experiment for WorstRead {
                     let bytes = |objects: usize| figure(PART_BYTES / objects as f64);
                     let (ours, published) = (bytes(row.objects_full), bytes(OBJECTS));
                     format!(
-                        "an object takes {ours} bytes of the part, {published} as published: tree nodes, descriptors and records of \
-                         sizes that the paper does not give"
+                        "an object takes {ours} bytes of the part, {published} as published: tree nodes, descriptors \
+                         and records of sizes that the paper does not give"
                     )
                 })),
                 Comparison::new(
@@ -123,8 +123,8 @@ impl Experiment for WorstRead {
                     reads(paper),
                 )
                 .because(
-                    "not by the tree alone (tinystore-key-trees has look-ups by compared keys); the paper does not say what \
-                     else a read looks at",
+                    "not by the tree alone (tinystore-key-trees has look-ups by compared keys); the paper does not say \
+                     what else a read looks at",
                 ),
                 Comparison::new("§6.3: the same, as many objects as fit", Published::Value(731.0), reads(most))
                     .because("as for 5,500 objects"),

@@ -40,9 +40,9 @@ impl Experiment for Curves {
             name: "amplification-curves",
             paper: PAPER,
             reproduces: "bars of this project",
-            summary: "Pages programmed for each page that the client writes, whatever they are programmed for, by the part's use: in steady \
-                      state, when three windows of at least twice the part's pages agree within 2%. The part is the real-time paper's, in a \
-                      quick run a quarter of it.",
+            summary: "Pages programmed for each page that the client writes, whatever they are programmed for, by the \
+                      part's use: in steady state, when three windows of at least twice the part's pages agree within \
+                      2%. The part is the real-time paper's, in a quick run a quarter of it.",
             revision: 3,
         }
     }
@@ -95,10 +95,12 @@ impl Experiment for Curves {
     }
 }
 
-const MODELS: &str = "Ours is the crate on a simulated part that counts every program, pages of the checkpoint, copies and wear levelling \
-                      included. The greedy map has no checkpoint, no reserve for power cuts and no leveler; further rows \
-                      give it a checkpoint as ours, and let it keep as many pages free. MQSim-like and dhara-like are models: MQSim's without pages of the map, write cache, static \
-                      levelling, channels and time; dhara's without bad blocks and syncs. dhara has no curve beyond its capacity.";
+const MODELS: &str = "Ours is the crate on a simulated part that counts every program, pages of the checkpoint, copies \
+                      and wear levelling included. The greedy map has no checkpoint, no reserve for power cuts and no \
+                      leveler; further rows give it a checkpoint as ours, and let it keep as many pages free. \
+                      MQSim-like and dhara-like are models: MQSim's without pages of the map, write cache, static \
+                      levelling, channels and time; dhara's without bad blocks and syncs. dhara has no curve beyond \
+                      its capacity.";
 
 /// The workloads that were measured, in the order of the jobs.
 fn workloads_of(outcomes: &[Outcome<Point, Row>]) -> Vec<Workload> {
@@ -136,7 +138,8 @@ fn table(outcomes: &[Outcome<Point, Row>], workload: Workload) -> Table {
 /// The sets of tasks that were admitted.
 fn sets(outcomes: &[Outcome<Point, Row>]) -> Table {
     let mut table = Table::new(
-        "Tasks admitted: the first of the paper's, with periods so many times the paper's, and the largest α that is possible:",
+        "Tasks admitted: the first of the paper's, with periods so many times the paper's, and the largest α that is \
+         possible:",
         &["workload", "use", "tasks", "periods", "α", "checkpoint's period"],
     );
     for Outcome { parameters, row } in outcomes.iter().filter(|one| one.parameters.device == Device::OursWithTasks) {

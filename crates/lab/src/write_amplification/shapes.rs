@@ -37,8 +37,8 @@ impl Experiment for Shapes {
             name: "amplification-shapes",
             paper: PAPER,
             reproduces: "TPC-C trace of MQSim, its shape",
-            summary: "Statistics of the made-up trace beside those of the recorded one: of the requests, and of a lap folded to a device by the \
-                      remainder of each sector's number.",
+            summary: "Statistics of the made-up trace beside those of the recorded one: of the requests, and of a lap \
+                      folded to a device by the remainder of each sector's number.",
             revision: 1,
         }
     }

@@ -36,7 +36,8 @@ impl Type {
         };
         found.ok_or_else(|| {
             DataError::new(format!(
-                "{name:?} is not a type: the types are u8 to u64, i8 to i64, f32, f64, ref, and textN and bytesN of N bytes"
+                "{name:?} is not a type: the types are u8 to u64, i8 to i64, f32, f64, ref, and textN and bytesN of N \
+                 bytes"
             ))
         })
     }

@@ -34,8 +34,8 @@ pub enum TraceError {
     },
     /// A trace reaches past a program's code.
     #[error(
-        "{}: a trace of another program: {} has {code_bytes:#x} bytes of code, and {outside} of {runs} runs lie outside, \
-         from {lowest:#x} to {highest:#x}",
+        "{}: a trace of another program: {} has {code_bytes:#x} bytes of code, and {outside} of {runs} runs lie \
+         outside, from {lowest:#x} to {highest:#x}",
         trace.display(), program.display()
     )]
     OtherProgram {

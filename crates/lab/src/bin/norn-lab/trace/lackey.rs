@@ -88,8 +88,8 @@ fn instruction(line: &[u8]) -> Option<(u64, u16)> {
 mod tests {
     use super::*;
 
-    const LOG: &str = "==1== Lackey, an example Valgrind tool\nI  00401000,3\nI  00401003,5\n L 1ffefff, 8\nI  00401008,2\nI  04000000,4\n\
-                       I  00401003,5\n S 2000,4\nI  garbage\nI  0040100a,4\n==1== \n";
+    const LOG: &str = "==1== Lackey, an example Valgrind tool\nI  00401000,3\nI  00401003,5\n L 1ffefff, 8\nI  \
+                       00401008,2\nI  04000000,4\nI  00401003,5\n S 2000,4\nI  garbage\nI  0040100a,4\n==1== \n";
 
     fn made(instructions_max: u64) -> (Vec<(u32, u16, u16)>, bool) {
         let mut runs = Runs { code: 0x40_1000..0x40_100C, left: instructions_max, runs: Vec::new() };

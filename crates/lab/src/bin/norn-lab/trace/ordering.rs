@@ -75,7 +75,8 @@ fn doubts(traces: &[Trace], arguments: &LayoutArguments, functions: &Functions) 
         let (first, program) = (trace.runs[0].address, arguments.program.display());
         let of = path.display();
         format!(
-            "warning: {of}: part of a trace, or not one of {program}: it begins at {first:#x}, the program at {entry:#x}\n"
+            "warning: {of}: part of a trace, or not one of {program}: it begins at {first:#x}, the program at \
+             {entry:#x}\n"
         )
     };
     elsewhere.map(line).collect()
