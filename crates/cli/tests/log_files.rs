@@ -204,8 +204,8 @@ fn a_raw_dump_changes_nothing_and_shows_what_cannot_be_mounted() {
     assert!(desk.succeed("log dump heap.img --raw --unit 3").contains("never formatted, or its erase was cut"));
 }
 
-/// A dump put the log to sleep after its mount, which may move the list's head: it counted a dead cell that a mount does
-/// not leave.
+/// A dump put the log to sleep after its mount, which may move the list's head: it counted a dead cell that no mount
+/// leaves.
 #[test]
 fn a_dump_shows_what_a_mount_makes_of_a_cut_log_and_no_more() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));

@@ -1,8 +1,9 @@
 //! What the page calls: plain exports of a WebAssembly module, without imports.
 //!
 //! 1. `norn_room(n)` gives the address of `n` bytes; the page writes its question or image there.
-//! 2. `norn_open()` takes them for an image as [`ImageBytes`] packs it, `norn_empty()` for the name of a part, `norn_ask()` for a question,
-//!    `norn_image()` needs none. Each returns the length of its answer, JSON but for the image's.
+//! 2. `norn_open()` takes them for an image as [`ImageBytes`] packs it, `norn_empty()` for the name of a part,
+//!    `norn_ask()` for a question, `norn_image()` needs none. Each returns the length of its answer, JSON but for the
+//!    image's, which is packed, too.
 //! 3. `norn_answer()` gives the address of the answer, which is there up to the next call.
 
 use std::cell::RefCell;

@@ -138,6 +138,7 @@ impl From<&ImageBytes> for Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{NandSim, nand_catalogue};
 
     #[test]
     fn pages_of_zeros_are_left_out_and_nothing_is_lost() {
@@ -153,6 +154,17 @@ mod tests {
         again.read_at(PAGE_BYTES as u64 - 1, &mut two).unwrap();
         assert_eq!(&two, b"ab");
         assert!(again.read_at(bytes.len() as u64 - 1, &mut two).is_err(), "beyond the end");
+    }
+
+    /// A page of such a part was opened by decompressing all of it.
+    #[test]
+    fn an_empty_part_of_a_gigabyte_takes_kilobytes() {
+        let part = NandSim::new(nand_catalogue::by_name("k9k8g08").unwrap());
+        let image = part.image_bytes();
+        assert_eq!(image.length(), 2_215_645_184);
+        assert!(image.to_packed().len() < 20_000, "{}", image.to_packed().len());
+        let again = NandSim::from_image_bytes(ImageBytes::from_packed(&image.to_packed()).unwrap()).unwrap();
+        assert_eq!(again.spec(), part.spec());
     }
 
     #[test]

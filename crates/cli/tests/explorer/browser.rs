@@ -11,8 +11,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// A page of its own in a browser: nothing that another page has stored is there. A browser whose page was closed serves
-/// the next test; the tests end with their process, and browsers when their pipes do.
+/// A page of its own in a browser: nothing that another page has stored is there. A browser whose page was closed
+/// serves the next test. Browsers end with the pipes to them, and these with the tests.
 pub struct Browser {
     process: Option<Process>,
     /// What the page is in, apart from others; and the page.

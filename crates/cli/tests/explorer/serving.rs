@@ -1,5 +1,5 @@
-//! `norn explore --serve`: the page follows an image that another program uses, says what is wrong when the image or the
-//! server is gone, and goes on when they are back; no page of another site gets the image.
+//! `norn explore --serve`: the page follows an image that another program uses, says what is wrong when the image or
+//! the server is gone, and goes on when they are back; no page of another site gets the image.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
