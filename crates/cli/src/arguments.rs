@@ -77,7 +77,7 @@ pub enum Command {
     /// Install, update, boot and roll back programs in two rooms of a simulated NAND part in an image file.
     #[command(subcommand)]
     Code(CodeCommand),
-    /// Store a sensor's readings by time in an image file, and query them. An example of the ordered index.
+    /// Store a sensor's readings by time in an image file, and query them. An example of the sorted map.
     #[command(subcommand)]
     Log(LogCommand),
     /// Make a Java Card, install applets on it, send it commands, and serve it to PC/SC.

@@ -1,6 +1,6 @@
 //! Files that commands make: under a temporary name until they are complete, and never over another file.
 
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,12 @@ impl NewFile {
             return Err(failed(ErrorKind::AlreadyExists.into()));
         }
         let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // The directory is asked for first, since an error of the temporary file would name that.
+        fs::metadata(directory).map_err(failed)?;
         let mut builder = Builder::new();
         let temporary = builder.prefix(".norn-").suffix(".new").permissions(Permissions::from_mode(0o666));
-        Ok(NewFile { temporary: temporary.tempfile_in(directory).map_err(failed)?, file: file.to_owned() })
+        let temporary = temporary.tempfile_in(directory).map_err(|error| failed(error.kind().into()))?;
+        Ok(NewFile { temporary, file: file.to_owned() })
     }
 
     /// Makes a file of these bytes.

@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 use norn_desk::{Desk, line};
+use norn_explorer::session::Session;
 
 const PART: &str = "--part test-16x4096";
 
@@ -201,6 +202,32 @@ fn a_raw_dump_changes_nothing_and_shows_what_cannot_be_mounted() {
     let other = desk.succeed("log dump heap.img --raw");
     assert!(rows(&other)[0].join(" ").starts_with("0 to 55 0x000000 no identity"), "{other}");
     assert!(desk.succeed("log dump heap.img --raw --unit 3").contains("never formatted, or its erase was cut"));
+}
+
+/// A dump put the log to sleep after its mount, which may move the list's head: it counted a dead cell that no mount
+/// leaves.
+#[test]
+fn a_dump_shows_what_a_mount_makes_of_a_cut_log_and_no_more() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    let mut session = Session::empty("index on test-12x1024").unwrap();
+    let record = session.answer(br#"{"ask":"record","seed":3,"calls":400}"#);
+    let [first, last] = ["first", "last"].map(|end| record[end].as_u64().unwrap());
+    let mut random = fastrand::Rng::with_seed(36);
+    // From where on there are readings.
+    for cut in 0..60 {
+        let (operation, shape) = (random.u64(first + 200..last), cut % 11);
+        let question = format!(r#"{{"ask":"cut","operation":{operation},"shape":{shape},"seed":{cut}}}"#);
+        assert_eq!(session.answer(question.as_bytes())["lost"], false, "{question}");
+        desk.write("cut.img", Vec::from(&session.image().unwrap()));
+        let report = |what| -> serde_json::Value {
+            serde_json::from_str(&desk.succeed(&format!("log {what} cut.img --json"))).unwrap()
+        };
+        let (shown, dumped) = (report("show"), report("dump"));
+        let sum = |key: &str| dumped["units"].as_array().unwrap().iter().filter_map(|unit| unit[key].as_u64()).sum();
+        let dumped: [u64; 3] = ["live", "dead", "free"].map(sum);
+        let shown = ["in_use", "dead", "free"].map(|key| shown["cells"][key].as_u64().unwrap());
+        assert_eq!(dumped, shown, "{question}");
+    }
 }
 
 #[test]

@@ -1,12 +1,17 @@
 // The details: bytes and what they say, a unit's areas, and the document of the format. Each kind of image has panels
 // of its own between them, which other scripts add to PANELS.
+//
+// A panel is opened with a function that makes its content. That of the open one is made anew whenever the chip, or the
+// choice on it, has changed.
 
-/** Panels by name: title, and what fills and shows the panel. */
+/** Panels by name: title, and what opens the panel. */
 const PANELS = {
-  bytes: ["Bytes", () => showTab("bytes")],
+  bytes: ["Bytes", () => showBytes()],
   unit: ["Unit", () => showUnit()],
-  format: ["Format", () => showTab("format")],
+  format: ["Format", () => openPanel("format", null)],
 };
+/** The panel that is open, and what makes its content; `null` where it never changes. */
+const shown = { panel: "bytes", content: null };
 let tabs = [];
 
 /** Lays out the tabs of an image: those that every one has, and its own. */
@@ -35,7 +40,10 @@ function tabOf(tab, number) {
   return button;
 }
 
-function showTab(name) {
+/** Opens a panel with the elements that `content` makes; nothing happens where that fails. */
+function openPanel(name, content) {
+  if (content) byId(name).replaceChildren(...content());
+  Object.assign(shown, { panel: name, content });
   for (const tab of tabs) {
     const isShown = tab === name;
     byId(tab).hidden = !isShown;
@@ -44,13 +52,34 @@ function showTab(name) {
   }
 }
 
+/** Makes the content of the open panel anew, and leaves where people are in it and what they have typed. */
+function renewPanel() {
+  if (!shown.content) return;
+  const panel = byId(shown.panel);
+  const controls = () => [...panel.querySelectorAll("button, input, select, [tabindex]")];
+  const [before, top] = [controls(), panel.scrollTop];
+  const focused = before.indexOf(document.activeElement);
+  try {
+    panel.replaceChildren(...shown.content());
+  } catch (error) {
+    panel.replaceChildren(element("p", {}, error.message));
+    return;
+  }
+  const after = controls();
+  before.filter((one) => one.id && one.matches("input:not([type=file]), select")).forEach((one) => {
+    const other = after.find(({ id }) => id === one.id);
+    if (other) other.value = one.value;
+  });
+  panel.scrollTop = top;
+  after[focused]?.focus({ preventScroll: true });
+}
+
 /** Forgets the details and the choice of another chip. */
 function clearPanel() {
-  [chip.unit, chip.area] = [0, -1];
+  [chip.unit, chip.area, chip.address] = [0, -1, null];
   if (!tabs.length) return;
   for (const tab of tabs) if (tab !== "format") byId(tab).replaceChildren();
-  byId("bytes").replaceChildren(element("p", {}, "Choose an area of a unit."));
-  showTab("bytes");
+  showBytes();
 }
 
 function row(...cells) {
@@ -67,19 +96,31 @@ const addressButton = (address) => element("button", { type: "button", onclick: 
 
 /** Shows what is at an address: its bytes, and what each of them says. */
 function showAddress(address) {
-  const found = ask("at", { address });
+  [chip.address, chip.marked] = [address, null];
+  showBytes();
   chooseAddress(address);
+  byId("bytes").querySelector("tr.on")?.scrollIntoView({ block: "nearest" });
+  say(byId("bytes").querySelector("h3").dataset.says);
+}
+
+function showBytes() {
+  openPanel("bytes", () => chip.address === null
+    ? [element("p", {}, "Choose an area of a unit.")] : bytesOf(chip.address));
+}
+
+function bytesOf(address) {
+  const found = ask("at", { address });
   const hex = hexOf(found);
   const rows = found.pieces.map((piece) => pieceRow(piece, found, hex));
-  const where = `${found.length} bytes at ${hexadecimal(found.at)}, unit ${found.unit}`;
-  const title = element("h3", {}, `${found.title}: ${where}`);
+  const length = counted(found.length, "byte");
+  const title = element("h3", { "data-says": `${found.title}, ${length}` },
+    `${found.title}: ${length} at ${hexadecimal(found.at)}, unit ${found.unit}`);
+  const marked = chip.marked ?? (address === found.at ? null : address);
+  const inside = marked === null ? null : rows.find(({ dataset }) => Number(dataset.at) <= marked &&
+    marked < Number(dataset.at) + Number(dataset.bytes));
+  if (inside) markPiece(inside, hex, found);
   const pieces = table(["Where", "What", "Says", "Reads as", ""], rows);
-  byId("bytes").replaceChildren(title, hex, rows.length ? pieces : "No format describes these bytes.");
-  showTab("bytes");
-  const inside = rows.find((one) => Number(one.dataset.at) <= address &&
-    address < Number(one.dataset.at) + Number(one.dataset.bytes));
-  if (inside && address !== found.at) markPiece(inside, hex, found);
-  say(`${found.title}, ${found.length} bytes`);
+  return [title, hex, rows.length ? pieces : "No format describes these bytes."];
 }
 
 function hexOf(found) {
@@ -93,6 +134,9 @@ function hexOf(found) {
   }
   return box;
 }
+
+/** Digits of a value: on one line where that is not too long. */
+const digitsOf = (value) => element("code", value.length <= 16 ? { class: "short" } : {}, value);
 
 /** A value as an unsigned number, as a signed one where that differs, and as text of two characters or more. */
 function readings(digits) {
@@ -112,7 +156,10 @@ function readings(digits) {
 
 function pieceRow(piece, found, hex) {
   const from = piece.at - found.at;
-  const where = element("button", { type: "button", onclick: () => markPiece(one, hex, found) },
+  const where = element("button", { type: "button", onclick: () => {
+    chip.marked = piece.at;
+    renewPanel();
+  } },
     piece.bytes > 1 ? `${from}..${from + piece.bytes}` : `${from}`);
   const says = piece.to === null ? piece.value
     : element("button", { type: "button", onclick: () => showAddress(piece.to) }, piece.value);
@@ -126,19 +173,17 @@ function pieceRow(piece, found, hex) {
 }
 
 function markPiece(one, hex, found) {
-  byId("bytes").querySelectorAll("tr.on").forEach((other) => other.classList.remove("on"));
   one.classList.add("on");
   const from = Number(one.dataset.at) - found.at;
   for (const byte of hex.querySelectorAll("span")) {
     const at = Number(byte.dataset.at);
     byte.classList.toggle("on", at >= from && at < from + Number(one.dataset.bytes));
   }
-  one.scrollIntoView({ block: "nearest" });
 }
 
 /** Shows the line of the format that describes a piece, and leads back to all pieces that it describes. */
 function showLine(line, found) {
-  showTab("format");
+  openPanel("format", null);
   byId("format").querySelectorAll(".on").forEach((other) => other.classList.remove("on"));
   const [section, start] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)];
   const of = [...byId("format").querySelectorAll(`[data-section="${section}"]`)];
@@ -158,17 +203,18 @@ function showLine(line, found) {
 
 /** Shows the chosen unit's areas. */
 function showUnit() {
-  const rows = areasOf(chip.unit).map((area) =>
-    row(addressButton(area.at), area.text, String(area.bytes), area.kind === "erased" ? "" : area.state));
-  const [erases, role, sequence] = chip.overview.units[chip.unit];
-  const isBlock = chip.overview.units_are === "blocks";
-  const since = sequence === null ? "" : `, sequence number ${sequence}`;
-  const of = role ? role + since : isBlock ? "nothing known" : "no head";
-  byId("unit").replaceChildren(
-    element("h3", {}, `${isBlock ? "Block" : "Unit"} ${chip.unit}: ${of}, erased ${erases} times`),
-    table(["Address", "Holds", "Bytes", "State"], rows),
-  );
-  showTab("unit");
+  openPanel("unit", () => {
+    const rows = areasOf(chip.unit).map((area) =>
+      row(addressButton(area.at), area.text, String(area.bytes), area.kind === "erased" ? "" : area.state));
+    const [erases, role, sequence] = chip.overview.units[chip.unit];
+    const isBlock = chip.overview.units_are === "blocks";
+    const since = sequence === null ? "" : `, sequence number ${sequence}`;
+    const of = role ? role + since : isBlock ? "nothing known" : "no head";
+    return [
+      element("h3", {}, `${isBlock ? "Block" : "Unit"} ${chip.unit}: ${of}, erased ${times(erases)}`),
+      table(["Address", "Holds", "Bytes", "State"], rows),
+    ];
+  });
 }
 
 /** The documents of the format, with the section and the start of each line noted on its element. */

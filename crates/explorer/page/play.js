@@ -29,7 +29,7 @@ function record() {
   clearPanel();
   moveTo(recorded.first);
   if (ofBlocks) PANELS[chip.overview.panels.at(-1)][1]();
-  say(`Recorded ${recorded.calls.length} calls, ${recorded.last - recorded.first} operations`);
+  say(`Recorded ${counted(recorded.calls.length, "call")}, ${counted(recorded.last - recorded.first, "operation")}`);
 }
 
 /** Offers what the image that is shown can be cut by: nothing where nothing is programmed. */
@@ -58,8 +58,6 @@ function moveTo(operation) {
   byId("cut").disabled = Number(slider.value) >= Number(slider.max);
   showSections("player");
   refresh();
-  const shown = tabs.find((tab) => !byId(tab).hidden);
-  if (["tokens", "cache", "levels", "turnstiles", "keys"].includes(shown)) PANELS[shown][1]();
 }
 
 /** Whether the slider was moved since the part was shown last. */
@@ -76,27 +74,35 @@ function cutPower() {
   settle();
   const [operation, shape] = [Number(byId("slider").value), Number(byId("shape").value)];
   const torn = ask("cut", { operation, shape, seed: Number(byId("seed").value) || 0 });
-  showTorn(torn);
   refresh();
-}
-
-function showTorn(torn) {
-  const left = torn.lost ? "The mount fails." : torn.repairs
-    ? `The mount will program and erase: ${torn.repairs} calls of the part.`
-    : "The mount has nothing to repair.";
-  byId("power-text").textContent = `The power failed in: ${torn.operation} (${torn.call}); of what it was to change, ` +
-    `it changed ${byId("shape").selectedOptions[0].textContent}. ${left}`;
-  byId("mount-list").replaceChildren();
+  const repairs = callsOf(chip.overview.mount);
+  const left = torn.lost ? "The mount fails."
+    : repairs ? `The mount will make ${repairs}.` : "The mount has nothing to repair.";
+  showPower(`The power failed in: ${torn.operation} (${torn.call}); of what it was to change, it changed ` +
+    `${byId("shape").selectedOptions[0].textContent}. ${left}`, "player", "power");
   byId("mount").disabled = torn.lost;
-  showSections("player", "power");
   say(byId("power-text").textContent);
 }
 
+/** What a mount does to the part, in words: nothing where it does nothing. */
+function callsOf({ programs, erases }) {
+  const of = [counted(programs, "program"), counted(erases, "erase")].filter((text) => !text.startsWith("0 "));
+  return programs + erases > 0 ? `${counted(programs + erases, "call")} of the part: ${of.join(" and ")}` : "";
+}
+
+/** Says what happened to the power, above a button that mounts. */
+function showPower(text, ...sections) {
+  byId("power-text").textContent = text;
+  byId("mount-list").replaceChildren();
+  byId("mount").disabled = false;
+  showSections(...sections);
+}
+
 function mount() {
+  const calls = callsOf(chip.overview.mount);
   const done = ask("mount");
   byId("mount-list").replaceChildren(...done.operations.map((text) => element("li", {}, text)));
-  byId("power-text").textContent = done.operations.length
-    ? `The mount made ${done.operations.length} calls of the part:` : "The mount changed nothing.";
+  byId("power-text").textContent = calls ? `The mount made ${calls}.` : "The mount changed nothing.";
   byId("mount").disabled = true;
   refresh();
   say(byId("power-text").textContent);

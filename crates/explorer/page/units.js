@@ -7,7 +7,10 @@ const RIGHT = 88;
 const COLUMNS = 400;
 /** Milliseconds of a frame in which rows are asked for. */
 const ASKING_MS = 8;
-const chip = { overview: null, kinds: {}, rows: new Map(), unit: 0, area: -1, areas: null, most: 0, oldest: 0, newest: 0 };
+const chip = {
+  overview: null, kinds: {}, rows: new Map(), unit: 0, area: -1, areas: null, address: null, marked: null, most: 0,
+  oldest: 0, newest: 0,
+};
 let colours = {};
 let isDue = false;
 
@@ -31,6 +34,12 @@ function showKinds(kinds) {
     ? "pale: obsolete; right: erases" : "pale: obsolete; strong: newest; right: erases"));
 }
 
+/** Enables a button, or says to all why it is not enabled. */
+function enable(id, isEnabled, why) {
+  byId(id).disabled = !isEnabled;
+  byId(id).title = isEnabled ? "" : why;
+}
+
 /** Shows what the program shows now. */
 function refresh() {
   chip.overview = ask("overview");
@@ -44,14 +53,16 @@ function refresh() {
   chip.oldest = Math.min(...sequences, Infinity);
   chip.newest = Math.max(...sequences, 0);
   chip.unit = Math.min(chip.unit, unit_count - 1);
-  byId("facts").textContent = `${part}: ${unit_count} ${units_are} of ${unit_bytes} bytes, ${content}; ` +
-    `${programs} ${units_are === "blocks" ? "pages" : "words"} programmed, ${erases} erases`;
+  byId("facts").textContent = `${part}: ${counted(unit_count, units_are.slice(0, -1))} of ${unit_bytes} bytes, ${content}; ` +
+    `${counted(programs, units_are === "blocks" ? "page" : "word")} programmed, ${counted(erases, "erase")}`;
   byId("chip-title").textContent = units_are === "blocks" ? "Blocks" : "Erase units";
   byId("units-height").style.height = `${unit_count * ROW}px`;
-  byId("export").disabled = !chip.overview.has_image;
-  byId("record").disabled = !chip.overview.is_mounted;
-  byId("tour").disabled = !chip.overview.has_tour;
+  const { has_image, has_tour, is_mounted } = chip.overview;
+  enable("export", has_image, "No file is made of such an image");
+  enable("record", is_mounted, `Nothing can be played on this image: ${content}`);
+  enable("tour", has_tour, "There is a tour of heaps and of sorted maps only: choose one of them under Example");
   describeUnit();
+  renewPanel();
   redraw();
 }
 
@@ -74,7 +85,7 @@ function askForRows(first, last) {
 }
 
 function redraw() {
-  if (isDue) return;
+  if (isDue || !chip.overview) return;
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
@@ -161,20 +172,24 @@ function areasOf(unit) {
   return chip.areas.areas;
 }
 
+/** The state of an area, after its text; places that are erased or free have none. */
+const stateOf = ({ kind, state }) => ["erased", "free"].includes(kind) ? "" : `, ${state}`;
+
 /** What a screen reader says of the chosen unit and area. */
 function describeUnit() {
   const [erases, role] = chip.overview.units[chip.unit];
   const area = chip.area < 0 ? null : areasOf(chip.unit)[chip.area];
   const what = chip.overview.units_are === "blocks" ? "Block" : "Unit";
   const text = area
-    ? `${area.text}, ${area.state}, ${area.bytes} bytes at ${hexadecimal(area.at)}`
-    : `${what} ${chip.unit}, ${role ?? "no head"}, erased ${erases} times`;
+    ? `${area.text}${stateOf(area)}, ${counted(area.bytes, "byte")} at ${hexadecimal(area.at)}`
+    : `${what} ${chip.unit}, ${role ?? (what === "Unit" ? "no head" : "nothing known")}, erased ${times(erases)}`;
   byId("unit-now").textContent = text;
   return text;
 }
 
 /** Chooses a unit and an area in it, and shows them. */
 function choose(unit, area) {
+  const before = chip.unit;
   chip.unit = Math.max(0, Math.min(chip.overview.unit_count - 1, unit));
   chip.area = Math.max(-1, Math.min(areasOf(chip.unit).length - 1, area));
   const box = byId("units");
@@ -182,6 +197,7 @@ function choose(unit, area) {
   if (top < box.scrollTop) box.scrollTop = top;
   if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
   describeUnit();
+  if (chip.unit !== before) renewPanel();
   redraw();
 }
 

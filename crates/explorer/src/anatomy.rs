@@ -151,6 +151,11 @@ pub fn counted(number: usize, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
+/// How often something was done, in words: `once`, `2 times`.
+pub fn times(number: u32) -> String {
+    if number == 1 { "once".to_owned() } else { format!("{number} times") }
+}
+
 /// Bytes as hexadecimal digits, in the order of their addresses.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -10,12 +10,12 @@
 //! 3. make the call again, which does what it did, up to the cut.
 
 use norn_flash::{Address, EraseUnit, NorPart};
-use norn_flash_sim::{NorSim, Tear};
+use norn_flash_sim::{ImageBytes, NorSim, Tear};
 use serde_json::Value;
 
 use crate::anatomy::{Area, Found, counted};
 use crate::content::{Cells, Content};
-use crate::shown::{Overview, Recording, Shown, UnitOverview};
+use crate::shown::{MountCalls, Overview, Recording, Shown, UnitOverview};
 use crate::traced::{Act, Operation, Traced};
 
 /// A NOR part as it is shown.
@@ -24,25 +24,22 @@ pub struct Chip<C> {
     cells: NorSim,
     /// What a mount left in memory, or why it failed.
     content: Result<C, String>,
-    /// What the mount programmed and erased, and the words that it read.
-    mount: (Vec<Operation>, u64),
+    /// What the mount programmed and erased.
+    mount: Vec<Operation>,
 }
 
 impl<C: Content> Chip<C> {
     /// A part, of which a copy is mounted.
     pub fn of(cells: NorSim) -> Chip<C> {
-        let before = cells.counters().reads();
-        let (mut content, mut mount) = (C::mount(Traced::new(cells.clone())), (Vec::new(), 0));
-        if let Ok(content) = &mut content {
-            let device = content.device_mut();
-            mount = (std::mem::take(&mut device.operations), device.sim.counters().reads() - before);
-        }
+        let mut content = C::mount(Traced::new(cells.clone()));
+        let taken = |content: &mut C| std::mem::take(&mut content.device_mut().operations);
+        let mount = content.as_mut().map(taken).unwrap_or_default();
         Chip { cells, content, mount }
     }
 
     /// A part as it was while a program was at work: what the program had in memory says what is live.
     pub fn at_work(cells: NorSim, content: &C) -> Chip<C> {
-        Chip { cells, content: Ok(content.clone()), mount: (Vec::new(), 0) }
+        Chip { cells, content: Ok(content.clone()), mount: Vec::new() }
     }
 
     /// The part.
@@ -65,7 +62,7 @@ impl<C: Content> Chip<C> {
 
     /// What the mount programmed and erased.
     pub fn mount_operations(&self) -> &[Operation] {
-        &self.mount.0
+        &self.mount
     }
 
     /// The part after the mount; as it is, where that fails.
@@ -129,7 +126,7 @@ impl<C: Content> Shown for Chip<C> {
             erases: counters.erases,
             programs: counters.programs(),
             is_mounted: self.content.is_ok(),
-            mount: (self.mount.0.iter().map(|one| one.words).sum(), self.mount.1),
+            mount: MountCalls::of(self.mount.iter().map(|one| matches!(one.act, Act::Erase(_)))),
             has_image: true,
         }
     }
@@ -178,7 +175,7 @@ impl<C: Content> Shown for Chip<C> {
 
     fn mount_texts(&self) -> Vec<String> {
         let after = self.after_mount();
-        self.mount.0.iter().map(|operation| after.text_of(operation)).collect()
+        self.mount.iter().map(|operation| after.text_of(operation)).collect()
     }
 
     fn record(&self, seed: u64, calls: usize) -> Result<Box<dyn Recording>, String> {
@@ -187,7 +184,7 @@ impl<C: Content> Shown for Chip<C> {
         Ok(Box::new(play))
     }
 
-    fn image(&self) -> Result<Vec<u8>, String> {
+    fn image(&self) -> Result<ImageBytes, String> {
         Ok(self.cells.image_bytes())
     }
 }

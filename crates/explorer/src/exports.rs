@@ -1,12 +1,14 @@
 //! What the page calls: plain exports of a WebAssembly module, without imports.
 //!
 //! 1. `norn_room(n)` gives the address of `n` bytes; the page writes its question or image there.
-//! 2. `norn_open()` takes them for an image, `norn_empty()` for the name of a part, `norn_ask()` for a question,
-//!    `norn_image()` needs none. Each returns the length of its answer, JSON but for the image's.
+//! 2. `norn_open()` takes them for an image as [`ImageBytes`] packs it, `norn_empty()` for the name of a part,
+//!    `norn_ask()` for a question, `norn_image()` needs none. Each returns the length of its answer, JSON but for the
+//!    image's, which is packed, too.
 //! 3. `norn_answer()` gives the address of the answer, which is there up to the next call.
 
 use std::cell::RefCell;
 
+use norn_flash_sim::ImageBytes;
 use serde_json::{Value, json};
 
 use crate::session::Session;
@@ -59,12 +61,12 @@ pub extern "C" fn norn_answer() -> *const u8 {
     at_desk(|desk| desk.answer.as_ptr())
 }
 
-/// Opens the image in the room.
+/// Opens the packed image in the room.
 #[unsafe(no_mangle)]
 pub extern "C" fn norn_open() -> usize {
     at_desk(|desk| {
-        let image = std::mem::take(&mut desk.question);
-        desk.take(Session::open(image))
+        let packed = std::mem::take(&mut desk.question);
+        desk.take(ImageBytes::from_packed(&packed).map_err(str::to_owned).and_then(Session::open))
     })
 }
 
@@ -90,11 +92,12 @@ pub extern "C" fn norn_ask() -> usize {
     })
 }
 
-/// The image file of what is shown; no bytes where there is none.
+/// The image file of what is shown, packed; no bytes where there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn norn_image() -> usize {
     at_desk(|desk| {
-        desk.answer = desk.session.as_mut().and_then(|session| session.image().ok()).unwrap_or_default();
+        let image = desk.session.as_ref().and_then(|session| session.image().ok());
+        desk.answer = image.map_or_else(Vec::new, |image| image.to_packed());
         desk.answer.len()
     })
 }

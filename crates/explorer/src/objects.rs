@@ -103,7 +103,8 @@ fn listed<H: Objects>(heap: &mut H, after: Option<Ref>) -> Result<Value, String>
         json!({ "roots": roots, "objects": objects, "pieces": H::PIECES, "after": after })
     };
     heap.visit_roots(|name, reference| {
-        roots.push(json!({ "root": name.escape_ascii().to_string(), "reference": reference.to_string() }));
+        let name = name.escape_ascii().to_string();
+        roots.push(json!({ "root": name, "reference": reference.to_string(), "bits": reference.bits() }));
     })
     .map_err(words)?;
     while let Some(reference) = heap.next_object(last).map_err(words)? {

@@ -1,6 +1,6 @@
 //! Which kind of image a file is: the only place that names all of them.
 
-use norn_flash_sim::{ImageKind, NandSim, NorSim};
+use norn_flash_sim::{ImageBytes, ImageKind, NandSim, NorSim};
 
 use crate::chip::Chip;
 use crate::code::Code;
@@ -17,14 +17,18 @@ use crate::tiny_store::TinyStore;
 const NO_IMAGE: &str = "this is no image file; of a chip's dump (binary, Intel HEX, UF2 or ELF) `norn image import \
                         DUMP NEW.img` makes one, and `norn explore DUMP` a page";
 
+/// What is said of a file without a byte.
+const EMPTY: &str = "the file is empty; `norn heap create`, `log create`, `nbd create` and `code create` make images";
+
 /// The image in the bytes of a file.
 ///
 /// # Errors
 /// What is wrong with them, in words.
-pub fn open(image: Vec<u8>) -> Result<Box<dyn Shown>, String> {
-    match ImageKind::of_header(&image) {
+pub fn open(image: ImageBytes) -> Result<Box<dyn Shown>, String> {
+    match ImageKind::of_header(&image.head(8)) {
         Some(ImageKind::Nand) => of_nand(NandSim::from_image_bytes(image).map_err(words)?),
         Some(ImageKind::Nor) => of_nor(NorSim::from_image_bytes(image).map_err(words)?),
+        None if image.length() == 0 => Err(EMPTY.to_owned()),
         None => Err(NO_IMAGE.to_owned()),
     }
 }

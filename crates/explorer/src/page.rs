@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use norn_flash_sim::ImageBytes;
 
 const PAGE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
@@ -41,8 +42,8 @@ const PROGRAM: Option<&[u8]> = None;
 /// Where the page's image is from.
 #[derive(Clone, Copy, Debug)]
 pub enum ImageFrom<'a> {
-    /// It is in the page: the bytes of an image file.
-    Page(&'a [u8]),
+    /// It is in the page.
+    Page(&'a ImageBytes),
     /// The server that sent the page sends it, too, at this path, whenever it has changed.
     Server(&'a str),
 }
@@ -67,7 +68,7 @@ impl std::fmt::Display for NoProgram {
 pub fn page(name: &str, image: ImageFrom<'_>) -> Result<String, NoProgram> {
     let program = PROGRAM.ok_or(NoProgram)?;
     let (bytes, server) = match image {
-        ImageFrom::Page(bytes) => (packed(bytes), ""),
+        ImageFrom::Page(image) => (compressed(&image.to_packed()), ""),
         ImageFrom::Server(path) => (String::new(), path),
     };
     let parts = [
@@ -75,7 +76,7 @@ pub fn page(name: &str, image: ImageFrom<'_>) -> Result<String, NoProgram> {
         ("{server}", escaped(server)),
         ("{style}", STYLE.to_owned()),
         ("{formats}", FORMATS.map(element).concat()),
-        ("{program}", packed(program)),
+        ("{program}", compressed(program)),
         ("{image}", bytes),
         ("{script}", SCRIPTS.concat()),
     ];
@@ -97,7 +98,7 @@ fn element((name, text): (&str, &str)) -> String {
 }
 
 /// Compressed, in letters.
-fn packed(bytes: &[u8]) -> String {
+fn compressed(bytes: &[u8]) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).expect("memory takes every byte");
     STANDARD.encode(encoder.finish().expect("memory takes every byte"))
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_page_has_every_part_and_loads_nothing() {
-        let page = page("a<b.img", ImageFrom::Page(b"image")).unwrap();
+        let page = page("a<b.img", ImageFrom::Page(&ImageBytes::from(&b"image"[..]))).unwrap();
         for mark in ["{name}", "{style}", "{script}", "{program}", "{image}", "{formats}", "{server}"] {
             // The script has `${name}`.
             let is_left = page.replace(&format!("${mark}"), "").contains(mark);

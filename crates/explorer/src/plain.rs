@@ -1,12 +1,12 @@
 //! Parts of which nothing is known but what is programmed, and how often units were erased.
 
 use norn_flash::Address;
-use norn_flash_sim::{NandSim, NorSim};
+use norn_flash_sim::{ImageBytes, NandSim, NorSim};
 use serde_json::Value;
 
 use crate::anatomy::{Area, ERASED, Found, Kind, State, UNKNOWN};
 use crate::content::{Cells, Content, Played};
-use crate::shown::{Overview, Recording, Shown, Tour, UnitOverview};
+use crate::shown::{MountCalls, Overview, Recording, Shown, Tour, UnitOverview};
 use crate::traced::Traced;
 
 const KINDS: &[Kind] = &[UNKNOWN, ERASED];
@@ -112,7 +112,7 @@ impl Shown for Blocks {
             erases: self.0.counters().erases,
             programs: self.0.counters().programs,
             is_mounted: false,
-            mount: (0, 0),
+            mount: MountCalls::default(),
             has_image: false,
         }
     }
@@ -142,7 +142,7 @@ impl Shown for Blocks {
         Err("nothing is played on a NAND part".to_owned())
     }
 
-    fn image(&self) -> Result<Vec<u8>, String> {
+    fn image(&self) -> Result<ImageBytes, String> {
         Err("this is a NAND part".to_owned())
     }
 }

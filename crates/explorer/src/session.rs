@@ -1,7 +1,7 @@
 //! What the page asks, and the answers: JSON in both directions.
 
 use norn_flash::Address;
-use norn_flash_sim::{NorSim, catalogue, nand_catalogue};
+use norn_flash_sim::{ImageBytes, NorSim, catalogue, nand_catalogue};
 use serde_json::{Value, json};
 
 use crate::chip::Chip;
@@ -27,11 +27,11 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with them, in words.
-    pub fn open(image: Vec<u8>) -> Result<Session, String> {
+    pub fn open(image: ImageBytes) -> Result<Session, String> {
         Ok(Session { shown: open(image)?, play: None })
     }
 
-    /// A session on an example, for whoever has no image: on a NOR part an empty heap, or an empty ordered index if
+    /// A session on an example, for whoever has no image: on a NOR part an empty heap, or an empty sorted map if
     /// `index on ` precedes the part's name; on a NAND part an empty block device, or programs with `code on `.
     ///
     /// # Errors
@@ -113,15 +113,15 @@ impl Session {
         let tear = *self.play()?.tears(seed).get(shape).ok_or("there is no such shape")?;
         let (text, call) = self.play()?.text(operation);
         self.shown = self.play()?.cut(operation, tear)?;
-        let (count, is_lost) = (self.shown.mount_texts().len(), self.shown.mounted().is_none());
-        Ok(json!({ "operation": text, "call": call, "tear": format!("{tear:?}"), "repairs": count, "lost": is_lost }))
+        let is_lost = !self.shown.overview().is_mounted;
+        Ok(json!({ "operation": text, "call": call, "tear": format!("{tear:?}"), "lost": is_lost }))
     }
 
     /// The bytes of the image file of what is shown.
     ///
     /// # Errors
     /// If the page makes no file of this kind.
-    pub fn image(&self) -> Result<Vec<u8>, String> {
+    pub fn image(&self) -> Result<ImageBytes, String> {
         self.shown.image()
     }
 }

@@ -6,7 +6,7 @@
 //! registers under a name of [`Overview::panels`] and asks questions that [`Shown::ask`] answers.
 
 use norn_flash::Address;
-use norn_flash_sim::Tear;
+use norn_flash_sim::{ImageBytes, Tear};
 use serde_json::{Value, json};
 
 use crate::anatomy::{Area, Found, Kind, Piece, hexadecimal, strip};
@@ -64,7 +64,7 @@ pub trait Shown {
     ///
     /// # Errors
     /// If the page makes no file of this kind.
-    fn image(&self) -> Result<Vec<u8>, String>;
+    fn image(&self) -> Result<ImageBytes, String>;
 }
 
 /// A recorded workload: any of its operations can be shown, or cut.
@@ -127,10 +127,29 @@ pub struct Overview {
     pub programs: u64,
     /// Whether it is mounted, so that a workload can be played.
     pub is_mounted: bool,
-    /// Operations with which the mount repairs, and words that it reads.
-    pub mount: (u64, u64),
+    /// What the mount does to the part.
+    pub mount: MountCalls,
     /// Whether there is a file of what is shown.
     pub has_image: bool,
+}
+
+/// How often a mount calls the part to change cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MountCalls {
+    /// Calls that program, whatever the number of words.
+    pub programs: usize,
+    /// Calls that erase.
+    pub erases: usize,
+}
+
+impl MountCalls {
+    /// Calls of which each erases or programs.
+    pub fn of(is_erase: impl Iterator<Item = bool>) -> MountCalls {
+        is_erase.fold(MountCalls::default(), |calls, is_erase| match is_erase {
+            true => MountCalls { erases: calls.erases + 1, ..calls },
+            false => MountCalls { programs: calls.programs + 1, ..calls },
+        })
+    }
 }
 
 /// A guided tour, by what is on the part.
@@ -166,7 +185,7 @@ impl Overview {
             "content": self.content, "formats": self.formats, "panels": self.panels, "has_tour": self.tour.is_some(),
             "kinds": self.kinds.iter().map(kind).collect::<Vec<_>>(), "erases": self.erases,
             "programs": self.programs, "is_mounted": self.is_mounted,
-            "mount": { "operations": self.mount.0, "reads": self.mount.1 }, "has_image": self.has_image,
+            "mount": { "programs": self.mount.programs, "erases": self.mount.erases }, "has_image": self.has_image,
         })
     }
 }

@@ -3,17 +3,12 @@
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress, Piece};
 use norn_flash_sim::{NandSim, NandSimError};
 
-/// A simulated part with the list of its operations.
-#[derive(Clone, Debug)]
-pub struct TracedNand {
-    /// The part.
-    pub sim: NandSim,
-    /// What was programmed and erased since the list was emptied, each with its number among all operations of the
-    /// part.
-    pub operations: Vec<(u64, Act)>,
-}
+use crate::traced::{Simulated, Traced};
 
-/// What is done to the cells.
+/// A simulated part with the list of its operations.
+pub type TracedNand = Traced<NandSim>;
+
+/// What is done to the cells of a NAND part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// A page is programmed.
@@ -22,19 +17,11 @@ pub enum Act {
     Erase(Block),
 }
 
-impl TracedNand {
-    /// A part of which nothing is listed yet.
-    pub fn new(sim: NandSim) -> TracedNand {
-        TracedNand { sim, operations: Vec::new() }
-    }
+impl Simulated for NandSim {
+    type Act = Act;
 
-    fn note<T>(&mut self, act: Act, work: impl FnOnce(&mut NandSim) -> T) -> T {
-        let number = self.sim.operations();
-        let done = work(&mut self.sim);
-        if self.sim.operations() > number {
-            self.operations.push((number, act));
-        }
-        done
+    fn operation_count(&self) -> u64 {
+        self.operations()
     }
 }
 

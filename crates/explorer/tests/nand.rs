@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use norn_explorer::session::Session;
 use norn_flash::{Block, Nand};
-use norn_flash_sim::NandSim;
+use norn_flash_sim::{ImageBytes, NandSim};
 use norn_nand_ftl::{Ftl, Lba, logical_pages_limit};
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn blocks_of_a_disk_are_divided_without_gaps_and_pieces_name_lines_of_the_format
 }
 
 /// The map as the library reads it from the bytes of an image, page by page.
-fn library_map(image: Vec<u8>) -> Vec<Option<String>> {
+fn library_map(image: ImageBytes) -> Vec<Option<String>> {
     let part = NandSim::from_image_bytes(image).unwrap();
     let memory = vec![0; Ftl::<NandSim, Vec<u8>>::memory_bytes(&part.part(), logical_pages_limit(&part.part()))];
     let mut ftl = Ftl::mount(part, memory).unwrap();
@@ -125,11 +125,14 @@ fn every_shape_of_a_cut_leaves_a_disk_that_mounts_as_its_image_does() {
         let cut = json!({ "ask": "cut", "operation": operation, "shape": shape, "seed": random.u16(..) });
         let torn = ask(&mut session, cut.clone());
         assert_eq!(torn["lost"], false, "{cut}");
-        repaired += u64::from(torn["repairs"].as_u64().unwrap() > 0);
         let image = session.image().unwrap();
         assert_eq!(shown_map(&mut session), library_map(image.clone()), "{cut}");
         assert_eq!(session.image().unwrap(), image, "a look changes nothing");
-        ask(&mut session, json!({ "ask": "mount" }));
+        let foreseen = ask(&mut session, json!({ "ask": "overview" }))["mount"].clone();
+        let operations = ask(&mut session, json!({ "ask": "mount" }))["operations"].clone();
+        let (made, sum) = (operations.as_array().unwrap().len() as u64, |key: &str| foreseen[key].as_u64().unwrap());
+        assert_eq!(sum("programs") + sum("erases"), made, "{cut}: {operations}");
+        repaired += u64::from(made > 0);
         let mut again = Session::open(image).unwrap();
         ask(&mut again, json!({ "ask": "mount" }));
         assert!(session.image().unwrap() == again.image().unwrap(), "{cut}");

@@ -4,11 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use norn_explorer::anatomy::ERASED;
+use norn_explorer::chip::Play;
+use norn_explorer::log_heap::LogHeap;
 use norn_explorer::session::Session;
-use norn_explorer::shown::{self, Tour};
+use norn_explorer::shown::{self, Shown, Tour};
 use norn_explorer::tour;
 use norn_explorer::tour::steps::{STEPS, Stop};
-use norn_flash_sim::{NorSim, catalogue};
+use norn_explorer::traced::{Act, Operation};
+use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash_sim::{ImageBytes, NorSim, Tear, catalogue};
 use norn_object_heap::{Config, ErrorDetection, HeapIn, UnitRow};
 use norn_ordered_index::{Settings, Varying, VaryingList};
 use serde_json::{Value, json};
@@ -129,6 +133,13 @@ fn is_erase(session: &mut Session, operation: u64) -> bool {
     at["operation"].as_str().unwrap().starts_with("erase ")
 }
 
+/// How many of the operations of a mount program, and how many erase.
+fn counted(operations: &Value) -> Value {
+    let all = operations.as_array().unwrap();
+    let erases = all.iter().filter(|text| text.as_str().unwrap().starts_with("erase ")).count();
+    json!({ "programs": all.len() - erases, "erases": erases })
+}
+
 #[test]
 fn every_shape_of_a_cut_leaves_what_mounts_as_its_image_does() {
     let indexes = empty_indexes().map(|index| (index, "keys", 400));
@@ -143,16 +154,43 @@ fn every_shape_of_a_cut_leaves_what_mounts_as_its_image_does() {
             let cut = json!({ "ask": "cut", "operation": operation, "shape": shape, "seed": random.u16(..) });
             assert_eq!(ask(&mut session, cut.clone())["lost"], false, "{cut}");
             let image = session.image().unwrap();
-            ask(&mut session, json!({ "ask": "overview" }));
+            let foreseen = ask(&mut session, json!({ "ask": "overview" }))["mount"].clone();
             ask(&mut session, json!({ "ask": "rows", "first": 0, "count": 16, "columns": 100 }));
             assert!(session.image().unwrap() == image, "a look changes nothing: {cut}");
-            ask(&mut session, json!({ "ask": "mount" }));
+            let made = ask(&mut session, json!({ "ask": "mount" }))["operations"].clone();
+            assert_eq!(foreseen, counted(&made), "{cut}: {made}");
             let mut again = Session::open(image).unwrap();
             ask(&mut again, json!({ "ask": "mount" }));
             assert!(session.image() == again.image(), "{cut}");
             let listed = json!({ "ask": panel });
             assert_eq!(ask(&mut session, listed.clone()), ask(&mut again, listed));
         }
+    }
+}
+
+/// What a mount in the page reads of unstable bits is what a mount of the saved image reads.
+#[test]
+fn unstable_bits_read_in_a_cut_as_they_read_in_its_image() {
+    let mut play = Play::new(LogHeap::format(NorSim::new(catalogue::test_part(16, 1024))).unwrap());
+    play.draw(2, 400);
+    let erase = |one: &Operation| match one.act {
+        Act::Erase(unit) => Some((one.first, unit)),
+        Act::Program(..) => None,
+    };
+    let erases: Vec<(u64, EraseUnit)> = play.operations().filter_map(erase).collect();
+    assert!(erases.len() > 5, "{erases:?}");
+    for (operation, unit) in erases {
+        let chip = play.chip_cut(operation, Tear::Unstable(operation)).unwrap();
+        let readings = |mut part: NorSim| -> [Vec<u8>; 3] {
+            std::array::from_fn(|_| {
+                let mut bytes = vec![0; 1024];
+                part.read(Address(u32::from(unit.0) * 1024), &mut bytes).unwrap();
+                bytes
+            })
+        };
+        let here = readings(chip.cells().clone());
+        assert!(here[0] != here[1], "operation {operation} leaves unstable bits");
+        assert!(here == readings(NorSim::from_image_bytes(chip.image().unwrap()).unwrap()), "operation {operation}");
     }
 }
 
@@ -482,6 +520,6 @@ fn wrong_questions_and_images_are_answered_with_a_reason() {
         let error = answer["error"].as_str().unwrap_or_else(|| panic!("{question}: {answer}"));
         assert!(error.contains(why) || why == "Ref", "{question}: {error}");
     }
-    assert!(Session::open(b"no image".to_vec()).is_err());
+    assert!(Session::open(ImageBytes::from(&b"no image"[..])).is_err());
     assert!(Session::empty("no such part").is_err());
 }

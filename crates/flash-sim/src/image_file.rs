@@ -23,6 +23,7 @@ use std::{process, thread};
 use crc::{CRC_32_ISO_HDLC, Crc};
 
 use crate::error::ImageError;
+use crate::image_bytes::ImageBytes;
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
 
@@ -132,7 +133,7 @@ pub(crate) struct ImageFile {
 #[derive(Debug)]
 enum Contents {
     File(File),
-    Memory(Mutex<Vec<u8>>),
+    Memory(Mutex<ImageBytes>),
 }
 
 /// What errors call an image that is in no file.
@@ -184,14 +185,14 @@ impl ImageFile {
         file_bytes: u64,
         fill: impl FnOnce(&ImageFile) -> io::Result<()>,
     ) -> io::Result<ImageFile> {
-        let image = ImageFile::opened(Contents::Memory(Mutex::new(vec![0; file_bytes as usize])));
+        let image = ImageFile::opened(Contents::Memory(Mutex::new(ImageBytes::zeros(file_bytes))));
         fill(&image)?;
         image.write_at(0, &kind.encode(name, geometry))?;
         Ok(image)
     }
 
     /// The bytes of an image that is in memory.
-    pub fn into_bytes(self) -> io::Result<Vec<u8>> {
+    pub fn into_bytes(self) -> io::Result<ImageBytes> {
         match self.contents {
             Contents::Memory(bytes) => Ok(bytes.into_inner().unwrap_or_else(PoisonError::into_inner)),
             Contents::File(_) => Err(ErrorKind::Unsupported.into()),
@@ -224,8 +225,8 @@ impl ImageFile {
     }
 
     /// The bytes of a file of a kind, and its header.
-    pub fn of_bytes(bytes: Vec<u8>, kind: &Kind) -> Result<(ImageFile, Header), ImageError> {
-        let file_bytes = bytes.len() as u64;
+    pub fn of_bytes(bytes: ImageBytes, kind: &Kind) -> Result<(ImageFile, Header), ImageError> {
+        let file_bytes = bytes.length();
         let contents = Contents::Memory(Mutex::new(bytes));
         ImageFile::opened(contents).with_header(Path::new(NO_FILE), kind, file_bytes)
     }
@@ -268,12 +269,7 @@ impl ImageFile {
                 let mut file = file;
                 file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(bytes))
             }
-            Contents::Memory(memory) => {
-                let mut memory = locked(memory);
-                let place = memory.get_mut(at as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
-                place.ok_or(ErrorKind::WriteZero)?.copy_from_slice(bytes);
-                Ok(())
-            }
+            Contents::Memory(memory) => locked(memory).write_at(at, bytes),
         }
     }
 
@@ -283,18 +279,13 @@ impl ImageFile {
                 let mut file = file;
                 file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(buffer))
             }
-            Contents::Memory(memory) => {
-                let memory = locked(memory);
-                let bytes = memory.get(at as usize..).and_then(|rest| rest.get(..buffer.len()));
-                buffer.copy_from_slice(bytes.ok_or(ErrorKind::UnexpectedEof)?);
-                Ok(())
-            }
+            Contents::Memory(memory) => locked(memory).read_at(at, buffer),
         }
     }
 }
 
 /// Nobody panics while holding the bytes.
-fn locked(memory: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
+fn locked(memory: &Mutex<ImageBytes>) -> MutexGuard<'_, ImageBytes> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

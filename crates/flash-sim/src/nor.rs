@@ -20,6 +20,7 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
 use crate::counters::{Counters, size_class};
 use crate::error::{ImageError, SimError};
+use crate::image_bytes::ImageBytes;
 use crate::image_file::Access;
 use crate::instrument::{Instrument, State};
 use crate::spec::{OperationTime, PartSpec};
@@ -132,7 +133,7 @@ impl NorSim {
     ///
     /// # Errors
     /// Names what is wrong with the bytes.
-    pub fn from_image_bytes(bytes: Vec<u8>) -> Result<Self, ImageError> {
+    pub fn from_image_bytes(bytes: ImageBytes) -> Result<Self, ImageError> {
         Ok(Self::of(Image::of_bytes(bytes)?).0)
     }
 
@@ -162,7 +163,7 @@ impl NorSim {
     ///
     /// # Panics
     /// Never: memory takes every byte.
-    pub fn image_bytes(&self) -> Vec<u8> {
+    pub fn image_bytes(&self) -> ImageBytes {
         Image::bytes_of(&self.spec, &self.instrument.state(), &self.units).expect("memory takes every byte")
     }
 

@@ -90,6 +90,7 @@ mod recognition;
 mod sectors;
 mod shared;
 mod store_error;
+mod unit_bytes;
 
 #[cfg(feature = "alloc")]
 pub use audit::Collected;
@@ -114,3 +115,4 @@ pub use recognition::{FORMAT_HEAD_BYTES, Recognised, StatedGeometry, TenantKind,
 pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};
 pub use shared::{Lock, NandTenant, NorTenant, Shared, Tenancy};
 pub use store_error::StoreError;
+pub use unit_bytes::UnitBytes;

@@ -3,7 +3,9 @@
 //!
 //! Nothing here is trusted: a unit of any contents is read to an end.
 
-use norn_flash::{Address, EraseUnit, NorPart};
+use core::ops::Deref;
+
+use norn_flash::{Address, EraseUnit, NorPart, UnitBytes};
 
 use crate::format::{
     ASSIGNMENT_OFFSET, DESCRIPTOR_BYTES, Descriptor, ENTRY_BYTES, Entry, HEADER_BYTES, IDENTITY_BYTES, Identity,
@@ -14,12 +16,16 @@ use crate::format::{
 pub const ENTRY_LENGTH: usize = ENTRY_BYTES as usize;
 const ERASED_ENTRY: [u8; ENTRY_LENGTH] = [0xFF; ENTRY_LENGTH];
 
-/// A physical unit of a part, with its bytes. Bytes that are left out at its end are taken for erased ones.
+/// A physical unit of a part, with its bytes.
 #[derive(Clone, Debug)]
-pub struct RawUnit<C> {
-    part: NorPart,
-    unit: EraseUnit,
-    cells: C,
+pub struct RawUnit<C>(UnitBytes<C>);
+
+impl<C> Deref for RawUnit<C> {
+    type Target = UnitBytes<C>;
+
+    fn deref(&self) -> &UnitBytes<C> {
+        &self.0
+    }
 }
 
 /// What a unit's header says that it serves for.
@@ -119,27 +125,12 @@ pub struct Sectors {
 impl<C: AsRef<[u8]>> RawUnit<C> {
     /// A unit of a part, with its bytes from the first one on.
     pub fn new(part: &NorPart, unit: EraseUnit, cells: C) -> Self {
-        RawUnit { part: *part, unit, cells }
-    }
-
-    /// Its number.
-    pub fn unit(&self) -> EraseUnit {
-        self.unit
-    }
-
-    /// Where it starts.
-    pub fn start(&self) -> Address {
-        self.part.start_of(self.unit)
-    }
-
-    /// How many bytes it has.
-    pub fn size_bytes(&self) -> u32 {
-        self.part.unit_size_bytes
+        RawUnit(UnitBytes::new(part, unit, cells))
     }
 
     /// The bytes that should be an identity.
     pub fn identity_bytes(&self) -> [u8; IDENTITY_BYTES] {
-        self.bytes(0)
+        self.array(0)
     }
 
     /// What it says of itself, if that is whole.
@@ -149,7 +140,7 @@ impl<C: AsRef<[u8]>> RawUnit<C> {
 
     /// The bytes that should be an assignment.
     pub fn assignment_bytes(&self) -> [u8; ENTRY_LENGTH] {
-        self.bytes(ASSIGNMENT_OFFSET)
+        self.array(ASSIGNMENT_OFFSET)
     }
 
     /// What it serves for, if that is whole.
@@ -171,7 +162,7 @@ impl<C: AsRef<[u8]>> RawUnit<C> {
 
     /// Where the first byte of the body is that is not erased.
     pub fn first_programmed(&self) -> Option<Address> {
-        let body = self.cells.as_ref().get(HEADER_BYTES as usize..)?;
+        let body = self.bytes().as_ref().get(HEADER_BYTES as usize..)?;
         let found = body.iter().position(|&byte| byte != 0xFF)?;
         Some(self.start().offset(HEADER_BYTES + found as u32))
     }
@@ -179,7 +170,7 @@ impl<C: AsRef<[u8]>> RawUnit<C> {
     /// The log in it: every place up to the first that is erased.
     pub fn log(&self) -> impl Iterator<Item = LogPlace> + use<'_, C> {
         let end = self.size_bytes() - (self.size_bytes() - HEADER_BYTES) % ENTRY_BYTES;
-        let places = (HEADER_BYTES..end).step_by(ENTRY_LENGTH).map(|offset| (offset, self.bytes(offset)));
+        let places = (HEADER_BYTES..end).step_by(ENTRY_LENGTH).map(|offset| (offset, self.array(offset)));
         places.take_while(|(_, bytes)| *bytes != ERASED_ENTRY).map(|(offset, bytes)| LogPlace {
             address: self.start().offset(offset),
             bytes,
@@ -225,7 +216,7 @@ impl<C: AsRef<[u8]>> RawUnit<C> {
     }
 
     fn descriptor(&self, offset: u32) -> DescriptorSays {
-        match Descriptor::decode(u32::from_le_bytes(self.bytes(offset))) {
+        match Descriptor::decode(u32::from_le_bytes(self.array(offset))) {
             Descriptor::Erased => DescriptorSays::Erased,
             Descriptor::Void => DescriptorSays::Void,
             Descriptor::Sector { offset, granules, kind, live } => DescriptorSays::Sector(RawSector {
@@ -240,14 +231,6 @@ impl<C: AsRef<[u8]>> RawUnit<C> {
     /// The unit in which descriptors give offsets and sizes: an offset of 14 bits reaches over the whole erase unit.
     fn granule_bytes(&self) -> u32 {
         let addressable = self.size_bytes().div_ceil(1 << 14).next_power_of_two();
-        addressable.max(4).max(u32::from(self.part.program_unit_bytes))
-    }
-
-    fn bytes<const LENGTH: usize>(&self, offset: u32) -> [u8; LENGTH] {
-        let mut bytes = [0xFF; LENGTH];
-        let there = self.cells.as_ref().get(offset as usize..).unwrap_or_default();
-        let length = there.len().min(LENGTH);
-        bytes[..length].copy_from_slice(&there[..length]);
-        bytes
+        addressable.max(4).max(u32::from(self.part().program_unit_bytes))
     }
 }

@@ -2,7 +2,7 @@
 //! are linked, and no bytes lead the decoder out of a block.
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, ControlFlow};
+use std::ops::{Bound, ControlFlow, RangeInclusive};
 
 use norn_flash::{EraseUnit, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, catalogue};
@@ -102,27 +102,40 @@ fn change(random: &mut fastrand::Rng, model: &Entries, length: usize) -> (Vec<u8
     (key, (!is_removal).then_some(value))
 }
 
+/// Changes a list as often as `rounds` says, by values of these lengths, and compares it with a model. Returns the model.
+fn changed<W: RunTimeWidths>(
+    list: &mut FatListOf<NorSim, W>,
+    put: impl Fn(&mut FatListOf<NorSim, W>, &[u8], &[u8]),
+    mut random: fastrand::Rng,
+    (rounds, lengths): (usize, RangeInclusive<usize>),
+) -> Entries {
+    let mut model = Entries::new();
+    for round in 0..rounds {
+        let length = random.usize(lengths.clone());
+        match change(&mut random, &model, length) {
+            (key, Some(value)) => {
+                put(list, &key, &value);
+                model.insert(key, value);
+            }
+            (key, None) => {
+                list.remove(&key).unwrap();
+                model.remove(&key);
+            }
+        }
+        if round % 100 == 99 {
+            compare(list, &model);
+        }
+    }
+    model
+}
+
 #[test]
 fn fixed_entries_are_decoded_and_levels_shown_as_they_are_linked() {
     for unit in [1, 2, 4, 8] {
         let widths = AtMost { key_bytes: 2, value_bytes: 3 };
         let mut list: ByteFatList<_, 4, 4> = ByteFatList::format(part(unit), widths, SETTINGS).unwrap();
-        let (mut model, mut random) = (Entries::new(), fastrand::Rng::with_seed(u64::from(unit)));
-        for round in 0..1500 {
-            match change(&mut random, &model, 3) {
-                (key, Some(value)) => {
-                    list.put(&key, &value).unwrap();
-                    model.insert(key, value);
-                }
-                (key, None) => {
-                    list.remove(&key).unwrap();
-                    model.remove(&key);
-                }
-            }
-            if round % 100 == 99 {
-                compare(&mut list, &model);
-            }
-        }
+        let put = |list: &mut ByteFatList<_, 4, 4>, key: &[u8], value: &[u8]| list.put(key, value).unwrap();
+        let model = changed(&mut list, put, fastrand::Rng::with_seed(u64::from(unit)), (1500, 3..=3));
         list.stop().unwrap();
         let (sim, mut counts) = (list.into_device(), Vec::new());
         let cells = sim.cells();
@@ -143,23 +156,8 @@ fn records_are_decoded_where_values_vary() {
     for unit in [1, 4, 8] {
         let widths = Varying { key_bytes: 2, value_bytes: 12, log_bytes: 0 };
         let mut list: VaryingList<_, 4, 16> = VaryingList::format(part(unit), widths, SETTINGS).unwrap();
-        let (mut model, mut random) = (Entries::new(), fastrand::Rng::with_seed(u64::from(unit)));
-        for round in 0..1000 {
-            let length = random.usize(..=12);
-            match change(&mut random, &model, length) {
-                (key, Some(value)) => {
-                    list.put(&key, &value).unwrap();
-                    model.insert(key, value);
-                }
-                (key, None) => {
-                    list.remove(&key).unwrap();
-                    model.remove(&key);
-                }
-            }
-            if round % 100 == 99 {
-                compare(&mut list, &model);
-            }
-        }
+        let put = |list: &mut VaryingList<_, 4, 16>, key: &[u8], value: &[u8]| list.put(key, value).unwrap();
+        let model = changed(&mut list, put, fastrand::Rng::with_seed(u64::from(unit)), (1000, 0..=12));
         let keys: Vec<_> = list.range(Bound::Unbounded, Bound::Unbounded).unwrap().map(|one| one.unwrap().0).collect();
         assert_eq!(keys.len(), model.len());
     }

@@ -2,8 +2,8 @@
 //!
 //! The image is read without its lock, because the program that uses it holds that: what is read may be as after a
 //! power cut, which is what a mount is for. A request is a line and headers of at most 8 KB, each answered on a
-//! connection of its own. A request by another name of this machine than its address is refused, so that no page of
-//! another site reads the image.
+//! connection of its own. A request by another name of this machine than its address is refused, and one for the image
+//! that a browser makes for the page of another site, so that no such page reads the image.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, thread};
 
-use norn_flash_sim::ImageKind;
+use norn_flash_sim::{ImageBytes, ImageKind};
 
 use super::failure::ExploreError;
 use super::image::image_bytes;
@@ -56,41 +56,78 @@ type Answer = (&'static str, String, Vec<u8>);
 fn answer(mut client: TcpStream, address: SocketAddr, page: &str, source: &Source) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
     client.set_write_timeout(Some(PATIENCE))?;
-    let mut lines = BufReader::new(client.try_clone()?.take(REQUEST_BYTES_MAX)).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    let (mut host, mut tag) = (String::new(), String::new());
-    for line in lines {
-        let line = line?;
-        match line.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value.trim())) {
-            None => break,
-            Some((name, value)) if name == "host" => host = value.to_owned(),
-            Some((name, value)) if name == "if-none-match" => tag = value.to_owned(),
-            Some(_) => {}
-        }
-    }
-    let is_own = host == address.to_string() || host == format!("localhost:{}", address.port());
-    let path = request.strip_prefix("GET ").and_then(|rest| rest.split(' ').next());
-    let (status, headers, body) = match path {
-        _ if !is_own => ("403 Forbidden", String::new(), b"another host's name".to_vec()),
-        Some("/") => ("200 OK", "Content-Type: text/html; charset=utf-8\r\n".to_owned(), page.as_bytes().to_vec()),
-        Some(IMAGE_PATH) => image(source, &tag),
+    let request = Request::read(&client)?;
+    let own = [address.to_string(), format!("localhost:{}", address.port())];
+    let (status, headers, body) = match &*request.path {
+        _ if !own.contains(&request.host) => forbidden("another host's name"),
+        "/" => ("200 OK", "Content-Type: text/html; charset=utf-8\r\n".to_owned(), page.as_bytes().to_vec()),
+        IMAGE_PATH if request.is_of_another_site() => forbidden("a request of another site's page"),
+        IMAGE_PATH => image(source, &request.tag),
         _ => ("404 Not Found", String::new(), b"there is / and /image".to_vec()),
     };
     let length = body.len();
-    let common = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n";
+    let common = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n\
+                  Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n";
     write!(client, "HTTP/1.1 {status}\r\n{headers}{common}Content-Length: {length}\r\n\r\n")?;
     client.write_all(&body)
+}
+
+fn forbidden(why: &str) -> Answer {
+    ("403 Forbidden", String::new(), why.as_bytes().to_vec())
+}
+
+/// What is looked at of a request; what it does not have is empty.
+#[derive(Default)]
+struct Request {
+    /// What is asked for, if it is a GET.
+    path: String,
+    host: String,
+    /// The tag of the image that the browser has.
+    tag: String,
+    /// The site whose page asks, and how it relates to this one, as browsers say it.
+    origin: String,
+    fetch_site: String,
+}
+
+impl Request {
+    fn read(client: &TcpStream) -> io::Result<Request> {
+        let mut lines = BufReader::new(client.try_clone()?.take(REQUEST_BYTES_MAX)).lines();
+        let first = lines.next().transpose()?.unwrap_or_default();
+        let path = first.strip_prefix("GET ").and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+        let mut request = Request { path: path.to_owned(), ..Request::default() };
+        for line in lines {
+            let line = line?;
+            let Some((name, value)) = line.split_once(':') else { break };
+            let field = match &*name.to_ascii_lowercase() {
+                "host" => &mut request.host,
+                "if-none-match" => &mut request.tag,
+                "origin" => &mut request.origin,
+                "sec-fetch-site" => &mut request.fetch_site,
+                _ => continue,
+            };
+            value.trim().clone_into(field);
+        }
+        Ok(request)
+    }
+
+    /// Whether a browser says that the page of another site asks. A program that is no browser says nothing of it.
+    fn is_of_another_site(&self) -> bool {
+        let is_foreign = !self.origin.is_empty() && self.origin != format!("http://{}", self.host);
+        is_foreign || !["", "same-origin", "none"].contains(&&*self.fetch_site)
+    }
 }
 
 /// The image, if it is another one than the browser has.
 fn image(source: &Source, known: &str) -> Answer {
     // An image file as it is, whoever has it open; a dump as its image.
     let read = match ImageKind::of(&source.image) {
-        Ok(Some(_)) => fs::read(&source.image).map_err(|error| error.to_string()),
+        Ok(Some(_)) => {
+            fs::read(&source.image).map(|bytes| ImageBytes::from(&*bytes)).map_err(|error| error.to_string())
+        }
         _ => image_bytes(source).map_err(|error| error.to_string()),
     };
     let bytes = match read {
-        Ok(bytes) => bytes,
+        Ok(image) => image.to_packed(),
         Err(why) => return ("503 Service Unavailable", String::new(), why.into_bytes()),
     };
     let mut hasher = DefaultHasher::new();

@@ -3,67 +3,93 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A browser with one page; its pipes and profile go away with it.
+/// A page of its own in a browser: nothing that another page has stored is there. A browser whose page was closed
+/// serves the next test. Browsers end with the pipes to them, and these with the tests.
 pub struct Browser {
-    _directory: TempDir,
-    process: Child,
-    questions: File,
-    answers: BufReader<File>,
-    asked: u64,
+    process: Option<Process>,
+    /// What the page is in, apart from others; and the page.
+    context: String,
     session: String,
 }
 
+/// A browser, and the pipes to it.
+struct Process {
+    questions: File,
+    answers: BufReader<File>,
+    asked: u64,
+}
+
+/// Browsers without a page.
+static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
+
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // What became of a browser while a test failed is not known.
+        if !thread::panicking() {
+            self.session.clear();
+            let context = json!({ "browserContextId": self.context });
+            self.call("Target.disposeBrowserContext", context);
+            IDLE.lock().unwrap().extend(self.process.take());
+        }
+    }
+}
+
+impl Process {
+    fn start() -> Process {
+        let directory = tempfile::tempdir().unwrap();
+        let [questions, answers, profile] = ["questions", "answers", "profile"].map(|name| directory.path().join(name));
+        assert!(Command::new("mkfifo").args([&questions, &answers]).status().unwrap().success());
+        // The shell gives the browser the pipes as its files 3 and 4, and clears up after it.
+        let script = "chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+                      --user-data-dir=\"$3\" --window-size=1280,900 --remote-debugging-pipe 3<\"$1\" 4>\"$2\"; \
+                      rm -rf \"$4\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, "sh"]).args([&questions, &answers, &profile]).arg(directory.keep());
+        shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let questions = OpenOptions::new().write(true).open(questions).unwrap();
+        Process { questions, answers: BufReader::new(File::open(answers).unwrap()), asked: 0 }
     }
 }
 
 impl Browser {
     /// A browser with an empty page.
     pub fn start() -> Browser {
-        let directory = tempfile::tempdir().unwrap();
-        let [questions, answers, profile] = ["questions", "answers", "profile"].map(|name| directory.path().join(name));
-        assert!(Command::new("mkfifo").args([&questions, &answers]).status().unwrap().success());
-        // The shell gives the browser the pipes as its files 3 and 4.
-        let script = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-                      --user-data-dir=\"$3\" --window-size=1280,900 --remote-debugging-pipe 3<\"$1\" 4>\"$2\"";
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script, "sh"]).args([&questions, &answers, &profile]);
-        let process = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let questions = OpenOptions::new().write(true).open(questions).unwrap();
-        let answers = BufReader::new(File::open(answers).unwrap());
-        let mut browser =
-            Browser { _directory: directory, process, questions, answers, asked: 0, session: String::new() };
-        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let idle = IDLE.lock().unwrap().pop();
+        let process = Some(idle.unwrap_or_else(Process::start));
+        let mut browser = Browser { process, context: String::new(), session: String::new() };
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        browser.context = text(&browser.call("Target.createBrowserContext", json!({}))["browserContextId"]);
+        let wanted = json!({ "url": "about:blank", "browserContextId": browser.context, "width": 1280, "height": 900 });
+        let target = browser.call("Target.createTarget", wanted);
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
-        browser.session = browser.call("Target.attachToTarget", attach)["sessionId"].as_str().unwrap().to_owned();
+        browser.session = text(&browser.call("Target.attachToTarget", attach)["sessionId"]);
         browser.call("Page.enable", json!({}));
         browser
     }
 
     /// Calls a method of the protocol.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
-        self.asked += 1;
-        let mut question = json!({ "id": self.asked, "method": method, "params": parameters });
+        let process = self.process.as_mut().unwrap();
+        process.asked += 1;
+        let mut question = json!({ "id": process.asked, "method": method, "params": parameters });
         if !self.session.is_empty() {
             question["sessionId"] = self.session.clone().into();
         }
-        self.questions.write_all(format!("{question}\0").as_bytes()).unwrap();
+        process.questions.write_all(format!("{question}\0").as_bytes()).unwrap();
         loop {
             let mut bytes = Vec::new();
-            assert!(self.answers.read_until(0, &mut bytes).unwrap() > 0, "the browser ended in {method}");
+            assert!(process.answers.read_until(0, &mut bytes).unwrap() > 0, "the browser ended in {method}");
             bytes.pop();
             let answer: Value = serde_json::from_slice(&bytes).unwrap();
-            if answer["id"] == self.asked {
+            if answer["id"] == process.asked {
                 assert!(answer["error"].is_null(), "{method}: {answer}");
                 return answer["result"].clone();
             }
@@ -83,14 +109,25 @@ impl Browser {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
 
+    /// Waits until an expression is true, but not for ever.
+    pub fn wait_until(&mut self, expression: &str) {
+        let looking = "new Promise((done) => { const end = performance.now() + 60000; \
+                       const look = () => (EXPRESSION) ? done('true') : performance.now() > end ? \
+                       done(document.body.innerText) : setTimeout(look, 20); look(); })";
+        assert_eq!(self.value(&looking.replace("EXPRESSION", expression)), "true", "{expression}");
+    }
+
     /// Opens a page, and waits until its image is shown.
     pub fn open(&mut self, page: &str) {
-        self.call("Page.navigate", json!({ "url": page }));
-        let ready = "new Promise((done) => { const look = () => document.body?.dataset.ready ? done('ready') : \
-                     setTimeout(look, 20); look(); })";
-        while self.value("location.href") != page {}
-        assert_eq!(self.value(ready), "ready");
+        self.go_to(page);
+        self.wait_until("document.body?.dataset.ready");
         assert_eq!(self.text("document.getElementById('problem').textContent"), "");
+    }
+
+    /// Goes to a page, and waits until it is there.
+    pub fn go_to(&mut self, page: &str) {
+        self.call("Page.navigate", json!({ "url": page }));
+        while self.value("location.href") != page {}
     }
 
     /// Opens a file.
@@ -115,8 +152,8 @@ impl Browser {
     /// The image of what the page shows.
     pub fn image(&mut self) -> Vec<u8> {
         let text = self.text(
-            "(() => { let text = ''; for (const byte of imageBytes()) text += String.fromCharCode(byte); \
-             return btoa(text); })()",
+            "unpackedFile(packedImage()).arrayBuffer().then((bytes) => { let text = ''; \
+             for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte); return btoa(text); })",
         );
         STANDARD.decode(text).unwrap()
     }

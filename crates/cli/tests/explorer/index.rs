@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::{desk, number};
+use crate::{desk, mounted, number, shown};
 
 const CUTS: usize = 24;
 
@@ -65,7 +65,7 @@ fn the_power_of_an_index_is_cut_and_the_page_shows_what_the_command_prints() {
     desk.succeed("--quiet explore log.img");
     let mut browser = Browser::start();
     browser.open_file(&desk.path("log.html"));
-    assert!(browser.text("byId('facts').textContent").contains("an ordered index"));
+    assert!(browser.text("byId('facts').textContent").contains("a sorted map"));
     // A list of small objects, of which blocks are moved early; the command takes it for a log, too.
     browser.value("openExample('index on test-12x1024')");
     let mut random = fastrand::Rng::with_seed(2011);
@@ -91,8 +91,7 @@ fn the_power_of_an_index_is_cut_and_the_page_shows_what_the_command_prints() {
         compare_cells(&mut browser, &desk, random.u16(..12), &what);
         let readings = desk.succeed("log range torn.img");
         assert_eq!(page_readings(&mut browser), readings.lines().skip(1).collect::<Vec<_>>(), "{what}");
-        browser.click("mount");
-        repaired += usize::from(!browser.rows_of_list("mount-list").is_empty());
+        repaired += usize::from(mounted(&mut browser, &what) > 0);
         desk.write("mounted.img", browser.image());
         desk.succeed("--quiet log check mounted.img");
         assert_eq!(desk.succeed("log range mounted.img"), readings, "{what}");
@@ -125,13 +124,9 @@ fn compare_cells(browser: &mut Browser, desk: &norn_desk::Desk, unit: u16, what:
 
 #[test]
 fn a_search_leads_over_the_levels_and_pointers_to_the_cells_that_they_mean() {
-    let desk = desk();
-    desk.succeed("--quiet heap create heap.img --part tinystore");
-    desk.succeed("--quiet explore heap.img");
-    let mut browser = Browser::start();
-    browser.open_file(&desk.path("heap.html"));
+    let (_desk, mut browser) = shown();
     browser.value("openExample('index on test-16x1024')");
-    assert!(browser.text("byId('facts').textContent").contains("an ordered index"));
+    assert!(browser.text("byId('facts').textContent").contains("a sorted map"));
     browser.value("byId('seed').value = 11");
     browser.click("record");
     browser.value("moveTo(byId('slider').max)");

@@ -6,12 +6,12 @@
 mod browser;
 mod index;
 mod nand;
+mod panels;
+mod serving;
 mod tours;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use browser::Browser;
 use norn_desk::Desk;
@@ -96,6 +96,26 @@ fn command_report(desk: &Desk, image: &str) -> Value {
     json!({ "roots": show["roots"], "objects": objects, "units": units })
 }
 
+/// Mounts what a cut has left. Returns how many calls of the part that took: as many as the page said before and after,
+/// and lists.
+fn mounted(browser: &mut Browser, what: &str) -> usize {
+    let foreseen = browser.text("byId('power-text').textContent");
+    browser.click("mount");
+    let list = browser.rows_of_list("mount-list");
+    let (all, erases) = (list.len(), list.iter().filter(|text| text.starts_with("erase ")).count());
+    let words = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let of = [words(all - erases, "program"), words(erases, "erase")];
+    let of: Vec<String> = of.into_iter().filter(|text| !text.starts_with("0 ")).collect();
+    let calls = format!("{} of the part: {}.", words(all, "call"), of.join(" and "));
+    let [before, after] = match all {
+        0 => ["The mount has nothing to repair.".to_owned(), "The mount changed nothing.".to_owned()],
+        _ => ["will make", "made"].map(|verb| format!("The mount {verb} {calls}")),
+    };
+    assert!(foreseen.ends_with(&before), "{what}: {foreseen}, {list:?}");
+    assert_eq!(browser.text("byId('power-text').textContent"), after, "{what}: {list:?}");
+    all
+}
+
 #[test]
 fn the_power_is_cut_at_random_operations_and_the_page_shows_what_the_command_prints() {
     cut_at_random_operations("log");
@@ -130,8 +150,7 @@ fn cut_at_random_operations(engine: &str) {
         if cut == 0 {
             browser.picture(&format!("{engine}-cut.png"));
         }
-        browser.click("mount");
-        repaired += usize::from(!browser.rows_of_list("mount-list").is_empty());
+        repaired += usize::from(mounted(&mut browser, &what) > 0);
         if cut == 0 {
             browser.picture(&format!("{engine}-mounted.png"));
         }
@@ -271,72 +290,6 @@ fn scrolls_fluidly(browser: &mut Browser, name: &str) {
     let mut times = of("real", "ms");
     times.sort_by(f64::total_cmp);
     println!("{name}: a frame takes {:.1} ms, at most {:.1} ms", times[60], times[119]);
-}
-
-#[test]
-fn the_served_page_follows_an_image_that_is_in_use() {
-    let desk = desk();
-    desk.succeed("--quiet heap create heap.img --part tinystore");
-    let mut server = Command::new(env!("CARGO_BIN_EXE_norn"))
-        .args(["explore", "heap.img", "--serve", "127.0.0.1:0"])
-        .current_dir(desk.path(""))
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = [0; 256];
-    let read = server.stdout.as_mut().unwrap().read(&mut line).unwrap();
-    let line = String::from_utf8_lossy(&line[..read]).into_owned();
-    let address = line.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
-    let ask = |host: &str, more: &str| {
-        let mut stream = TcpStream::connect(&address).unwrap();
-        write!(stream, "GET /image HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        answer
-    };
-    // Another program has the image open, and its lock.
-    let mut in_use = NorSim::open_image(&desk.path("heap.img")).unwrap();
-    let answer = ask(&address, "");
-    assert!(answer.ends_with(&std::fs::read(desk.path("heap.img")).unwrap()));
-    let tag = String::from_utf8_lossy(&answer).split_once("ETag: ").unwrap().1.split('\r').next().unwrap().to_owned();
-    let known = format!("If-None-Match: {tag}\r\n");
-    assert!(ask(&address, &known).starts_with(b"HTTP/1.1 304"));
-    assert!(ask("elsewhere.example", "").starts_with(b"HTTP/1.1 403"));
-    let mut browser = Browser::start();
-    browser.open(&format!("http://{address}/"));
-    let before = browser.text("byId('facts').textContent");
-    norn_flash::Nor::erase(&mut in_use, norn_flash::EraseUnit(55)).unwrap();
-    assert!(ask(&address, &known).starts_with(b"HTTP/1.1 200"));
-    let changed = "new Promise((done) => { const from = byId('facts').textContent; const look = () => \
-                   byId('facts').textContent !== from ? done('changed') : setTimeout(look, 50); look(); })";
-    if browser.text("byId('facts').textContent") == before {
-        assert_eq!(browser.value(changed), "changed");
-    }
-    server.kill().unwrap();
-    server.wait().unwrap();
-}
-
-/// It ended with the signal's own code, where the server of block devices ends with 0.
-#[test]
-fn a_signal_ends_the_server_as_it_ends_other_servers() {
-    let desk = desk();
-    desk.succeed("--quiet heap create heap.img --part tinystore");
-    for signal in ["-TERM", "-INT"] {
-        let mut server = Command::new(env!("CARGO_BIN_EXE_norn"))
-            .args(["explore", "heap.img", "--serve", "127.0.0.1:0"])
-            .current_dir(desk.path(""))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(server.stdout.take().unwrap());
-        let mut lines = String::new();
-        output.read_line(&mut lines).unwrap();
-        let sent = Command::new("kill").args([signal, &server.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        output.read_to_string(&mut lines).unwrap();
-        assert_eq!(server.wait().unwrap().code(), Some(0), "{signal}");
-        assert!(lines.ends_with("heap.img: stopped\n"), "{lines}");
-    }
 }
 
 #[test]

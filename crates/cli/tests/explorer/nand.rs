@@ -3,12 +3,12 @@
 
 use norn_desk::Desk;
 use norn_flash::Nand;
-use norn_flash_sim::NandSim;
+use norn_flash_sim::{ImageBytes, NandSim};
 use norn_nand_ftl::{Ftl, Lba, logical_pages_limit};
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::{desk, number};
+use crate::{desk, mounted, number};
 
 const CUTS: usize = 24;
 const PART: &str = "nandtest-48x16x512";
@@ -43,7 +43,7 @@ fn page_map(browser: &mut Browser) -> Vec<String> {
 
 /// The map as the library reads it from an image.
 fn library_map(image: &[u8]) -> Vec<String> {
-    let part = NandSim::from_image_bytes(image.to_vec()).unwrap();
+    let part = NandSim::from_image_bytes(ImageBytes::from(image)).unwrap();
     let memory = vec![0; Ftl::<NandSim, Vec<u8>>::memory_bytes(&part.part(), logical_pages_limit(&part.part()))];
     let ftl = Ftl::mount(part, memory).unwrap();
     let place = |lba| ftl.page_of(Lba(lba)).unwrap().map_or("no contents".to_owned(), |page| page.to_string());
@@ -79,8 +79,7 @@ fn the_power_of_a_disk_is_cut_and_the_page_shows_what_the_command_prints() {
         let printed: Vec<&Value> = keys.iter().map(|key| &check[*key]).collect();
         let map = browser.value("ask('map', { first: 0 })");
         assert_eq!(keys.iter().map(|key| &map[*key]).collect::<Vec<_>>(), printed, "{what}");
-        browser.click("mount");
-        assert!(!browser.rows_of_list("mount-list").is_empty(), "{what}: a mount writes a page of the checkpoint");
+        assert!(mounted(&mut browser, &what) > 0, "{what}: a mount writes a page of the checkpoint");
         desk.write("mounted.img", browser.image());
         desk.succeed("--quiet nbd check mounted.img");
     }
@@ -180,7 +179,7 @@ fn programs_and_a_trace_show_what_the_command_prints() {
 #[test]
 fn examples_are_made_in_the_page() {
     let (_desk, mut browser) = shown(&["--quiet heap create heap.img --part tinystore"], "heap");
-    let examples = ["heap", "an ordered index", "a block device of", "programs in two rooms, room B runs"];
+    let examples = ["heap", "a sorted map", "a block device of", "programs in two rooms, room B runs"];
     for (number, what) in (1..).zip(examples) {
         browser.value(&format!(
             "byId('example').selectedIndex = {number}; byId('example').dispatchEvent(new Event('change'))"

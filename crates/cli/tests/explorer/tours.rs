@@ -102,7 +102,7 @@ fn the_tour_of_tinystores_structure_shows_what_the_command_prints() {
         desk.write(&image, browser.image());
         if number == 4 {
             // This one is in the middle of a call; the command shows what a mount makes of it.
-            browser.value("openImage(imageBytes()); ask('mount'); refresh()");
+            browser.value("openImage(packedImage()); ask('mount'); refresh()");
         }
         assert_eq!(page_report(&mut browser), command_report(&desk, &image), "step {number}");
     }
@@ -152,6 +152,8 @@ fn the_tour_of_an_index_shows_what_the_command_prints() {
     assert!(text(&mut browser).contains("Key 7 has the value 70"));
     desk.succeed("--quiet log check step3.img");
     browser.click("guide-end");
-    assert!(browser.text("byId('facts').textContent").contains("an ordered index"), "the image from before the tour");
+    assert!(browser.text("byId('facts').textContent").contains("a sorted map"), "the image from before the tour");
     assert_eq!(browser.value("openExample('nandtest-48x16x512'); byId('tour').disabled"), true);
+    assert!(browser.text("byId('tour').title").contains("heaps and of sorted maps only"), "why it is disabled");
+    assert_eq!(browser.text("openExample('test-32x4096'); byId('tour').title"), "");
 }

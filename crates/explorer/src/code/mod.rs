@@ -14,13 +14,13 @@ use norn_code_pager::{
     recognise,
 };
 use norn_flash::{Address, Block, Nand, NandPart, PageAddress, PageNumber};
-use norn_flash_sim::{NandSim, NandSpec, Tear};
+use norn_flash_sim::{ImageBytes, NandSim, NandSpec, Tear};
 use serde_json::{Value, json};
 
 use self::anatomy::{HEAD_BYTES, Head, number};
 use self::trace::{Cache, CodeName, Outcome, PolicyName, Served, draw, run};
 use crate::anatomy::{Area, ERASED, Found, Kind, Piece, State, UNKNOWN, hexadecimal};
-use crate::shown::{Overview, Recording, Shown, UnitOverview};
+use crate::shown::{MountCalls, Overview, Recording, Shown, UnitOverview};
 
 const CODE: Kind = Kind::new(b'p', "page", "cache page of code");
 const CACHED: Kind = Kind::new(b'c', "cached", "the same, in the cache");
@@ -426,7 +426,7 @@ impl Shown for Code {
             erases: counters.erases,
             programs: counters.programs + counters.copies,
             is_mounted: self.program().is_ok(),
-            mount: (0, 0),
+            mount: MountCalls::default(),
             has_image: true,
         }
     }
@@ -501,7 +501,7 @@ impl Shown for Code {
         Ok(Box::new(Recorded { run: Rc::new(Run { requests, cache: self.cache, outcome }), code: self.clone() }))
     }
 
-    fn image(&self) -> Result<Vec<u8>, String> {
+    fn image(&self) -> Result<ImageBytes, String> {
         Ok(self.cells.image_bytes())
     }
 }

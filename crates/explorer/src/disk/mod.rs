@@ -10,7 +10,7 @@ pub mod workload;
 use std::rc::Rc;
 
 use norn_flash::{Address, Block, Nand, NandPart, PageAddress};
-use norn_flash_sim::{NandSim, NandSpec, Tear};
+use norn_flash_sim::{ImageBytes, NandSim, NandSpec, Tear};
 use norn_nand_ftl::inspection::{BlockUse, Owner, PageContent};
 use norn_nand_ftl::{Ftl, FtlConfig, Lba, logical_pages_limit, max_logical_pages, recognise, recognition_bytes};
 use serde_json::{Value, json};
@@ -19,7 +19,8 @@ use self::page::{Pages, content_text};
 use self::play::{History, Play};
 use self::workload::{Device, Workload};
 use crate::anatomy::{Area, ERASED, Found, Kind, State, UNKNOWN};
-use crate::shown::{Overview, Recording, Shown, UnitOverview};
+use crate::shown::{MountCalls, Overview, Recording, Shown, UnitOverview};
+use crate::traced::Operation;
 use crate::traced_nand::{Act, TracedNand};
 
 const DATA: Kind = Kind::new(b'd', "page", "page of data");
@@ -41,8 +42,8 @@ pub struct Disk {
     device: Option<Box<Device>>,
     /// Why there is no device.
     without: String,
-    /// What the mount programmed and erased, and the pages that it loaded.
-    mount: (Vec<(u64, Act)>, u64),
+    /// What the mount programmed and erased.
+    mount: Vec<Operation<Act>>,
     /// Of a recording: what is drawn over time, and where in it this is.
     history: Option<(Rc<History>, u64)>,
 }
@@ -66,14 +67,11 @@ impl Disk {
     pub fn of(cells: NandSim) -> Result<Disk, String> {
         let part = cells.part();
         let pages = Pages::of(&part).ok_or("fewer than 16 bytes out of band a code word")?;
-        let mut disk =
-            Disk { cells, pages, device: None, without: String::new(), mount: (Vec::new(), 0), history: None };
-        let before = disk.cells.counters();
+        let mut disk = Disk { cells, pages, device: None, without: String::new(), mount: Vec::new(), history: None };
         let memory = vec![0; Device::memory_bytes(&part, logical_pages_limit(&part))];
         match Ftl::mount(TracedNand::new(disk.cells.clone()), memory) {
             Ok(mut device) => {
-                let traced = device.device_mut();
-                disk.mount = (std::mem::take(&mut traced.operations), traced.sim.counters().loads - before.loads);
+                disk.mount = std::mem::take(&mut device.device_mut().operations);
                 disk.device = Some(Box::new(device));
             }
             Err(error) => disk.without = error.to_string(),
@@ -218,7 +216,7 @@ impl Shown for Disk {
             erases: counters.erases,
             programs: counters.programs + counters.copies,
             is_mounted: self.device.is_some(),
-            mount: (self.mount.0.len() as u64, self.mount.1),
+            mount: MountCalls::of(self.mount.iter().map(|one| matches!(one.act, Act::Erase(_)))),
             has_image: true,
         }
     }
@@ -270,7 +268,7 @@ impl Shown for Disk {
 
     fn mount_texts(&self) -> Vec<String> {
         let Some(device) = &self.device else { return Vec::new() };
-        self.mount.0.iter().map(|(_, act)| self.text_of(*act, &device.device().sim)).collect()
+        self.mount.iter().map(|one| self.text_of(one.act, &device.device().sim)).collect()
     }
 
     fn record(&self, seed: u64, calls: usize) -> Result<Box<dyn Recording>, String> {
@@ -280,7 +278,7 @@ impl Shown for Disk {
         Ok(Box::new(Recorded { play: Play::record(workload, calls), disk: self.clone(), alone }))
     }
 
-    fn image(&self) -> Result<Vec<u8>, String> {
+    fn image(&self) -> Result<ImageBytes, String> {
         Ok(self.cells.image_bytes())
     }
 }
@@ -307,7 +305,9 @@ impl Recording for Recorded {
             let late = match (&self.alone, self.play.late()) {
                 (Some(why), _) => format!("; no tasks ran: {why}"),
                 (None, 0) => "; every task met its deadlines".to_owned(),
-                (None, late) => format!("; {late} jobs were late"),
+                (None, late) => {
+                    format!("; {} late", if late == 1 { "1 job was".to_owned() } else { format!("{late} jobs were") })
+                }
             };
             return (format!("the end of the recording{late}"), String::new());
         };
@@ -318,7 +318,7 @@ impl Recording for Recorded {
         let (cells, device) = self.play.at(operation);
         let history = Some((Rc::clone(&self.play.history), operation));
         let (pages, without) = (self.disk.pages, String::new());
-        Box::new(Disk { cells, pages, device: Some(Box::new(device)), without, mount: (Vec::new(), 0), history })
+        Box::new(Disk { cells, pages, device: Some(Box::new(device)), without, mount: Vec::new(), history })
     }
 
     fn tears(&self, seed: u64) -> Vec<Tear> {

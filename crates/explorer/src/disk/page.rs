@@ -8,7 +8,7 @@ use norn_nand_ftl::inspection::{
     CheckpointHead, CheckpointItem, Field, Owner, PageContent, PageReader, PageTag, Usable,
 };
 
-use crate::anatomy::{Piece, hexadecimal};
+use crate::anatomy::{Piece, counted, hexadecimal, times};
 
 /// Most bytes of data that a piece prints.
 const PRINTED_MAX: usize = 16;
@@ -117,7 +117,7 @@ impl Pages {
     fn item(&self, place: (Address, u32), item: CheckpointItem) -> Piece {
         match item {
             CheckpointItem::Run(first, length) => {
-                let value = format!("{length} pages from {} on", self.page_text(first.0));
+                let value = format!("{} from {} on", counted(length as usize, "page"), self.page_text(first.0));
                 self.leading(Piece::new(place, "run", value, RUN), first)
             }
             CheckpointItem::Program(page, owner) => {
@@ -137,7 +137,7 @@ impl Pages {
             }
             CheckpointItem::Erases(block, erases, usable) => {
                 let bad = if usable == Usable::Bad { ", bad" } else { "" };
-                Piece::new(place, block.to_string(), format!("erased {erases} times{bad}"), ENTRY)
+                Piece::new(place, block.to_string(), format!("erased {}{bad}", times(erases)), ENTRY)
             }
         }
     }

@@ -9,6 +9,7 @@
 use norn_flash_sim::{NandSim, Tear};
 
 use super::workload::{Device, Workload};
+use crate::traced::Operation;
 use crate::traced_nand::Act;
 
 /// The workload is kept before every step whose number is a multiple of this.
@@ -18,7 +19,7 @@ const KEPT_EVERY: usize = 8;
 struct Step {
     text: String,
     first: u64,
-    operations: Vec<(u64, Act)>,
+    operations: Vec<Operation<Act>>,
 }
 
 /// Free pages and tokens over time: names, and before each step the number of operations and a number for each name.
@@ -144,9 +145,9 @@ impl Play {
     pub fn operation(&self, operation: u64) -> Option<(Act, NandSim, &str)> {
         let number = self.step_of(operation)?;
         let step = &self.steps[number];
-        let (_, act) = step.operations.iter().find(|(first, _)| *first == operation)?;
+        let act = step.operations.iter().find(|one| one.first == operation)?.act;
         let after = self.before(number + 1).device().device().sim.clone();
-        Some((*act, after, &step.text))
+        Some((act, after, &step.text))
     }
 
     /// Jobs of tasks that were late.

@@ -20,6 +20,9 @@ pub type VaryingWidths = Varying<64, 511>;
 const EXAMPLE: (FixedWidths, Settings) =
     (AtMost { key_bytes: 4, value_bytes: 4 }, Settings { turnstile_blocks: 4, levels: 3, slots: 6, keys: 3, pool: 8 });
 
+/// What a call of a list returns.
+type Outcome<T> = Result<T, ByteIndexError<SimError>>;
+
 /// A mounted list.
 #[derive(Clone)]
 pub struct Index<W: ListWidths> {
@@ -44,13 +47,23 @@ pub trait ListWidths: RunTimeWidths + 'static {
     ///
     /// # Errors
     /// The list's.
-    fn put(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &[u8]) -> Result<(), ByteIndexError<SimError>>;
+    fn put(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &[u8]) -> Outcome<()>;
+
+    /// Reads the value of a key. Returns its length, if the key is there.
+    ///
+    /// # Errors
+    /// The list's.
+    fn read(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &mut [u8]) -> Outcome<Option<usize>>;
 
     /// The value of a key, if the key is there.
     ///
     /// # Errors
     /// The list's.
-    fn get(self, list: &mut FatListOf<Traced, Self>, key: &[u8]) -> Result<Option<Vec<u8>>, ByteIndexError<SimError>>;
+    fn get(self, list: &mut FatListOf<Traced, Self>, key: &[u8]) -> Outcome<Option<Vec<u8>>> {
+        let mut value = vec![0; self.value_bytes()];
+        let length = Self::read(list, key, &mut value)?;
+        Ok(length.map(|length| value[..length].to_vec()))
+    }
 }
 
 impl ListWidths for FixedWidths {
@@ -63,13 +76,12 @@ impl ListWidths for FixedWidths {
         ByteFatList::mount(device, self)
     }
 
-    fn put(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &[u8]) -> Result<(), ByteIndexError<SimError>> {
+    fn put(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &[u8]) -> Outcome<()> {
         list.put(key, value)
     }
 
-    fn get(self, list: &mut FatListOf<Traced, Self>, key: &[u8]) -> Result<Option<Vec<u8>>, ByteIndexError<SimError>> {
-        let mut value = vec![0; self.value_bytes.into()];
-        Ok(list.get(key, &mut value)?.then_some(value))
+    fn read(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &mut [u8]) -> Outcome<Option<usize>> {
+        Ok(list.get(key, value)?.then_some(value.len()))
     }
 }
 
@@ -83,14 +95,12 @@ impl ListWidths for VaryingWidths {
         VaryingList::mount(device, self)
     }
 
-    fn put(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &[u8]) -> Result<(), ByteIndexError<SimError>> {
+    fn put(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &[u8]) -> Outcome<()> {
         list.put(key, value)
     }
 
-    fn get(self, list: &mut FatListOf<Traced, Self>, key: &[u8]) -> Result<Option<Vec<u8>>, ByteIndexError<SimError>> {
-        let mut value = vec![0; self.value_bytes.into()];
-        let length = list.get(key, &mut value)?;
-        Ok(length.map(|length| value[..length].to_vec()))
+    fn read(list: &mut FatListOf<Traced, Self>, key: &[u8], value: &mut [u8]) -> Outcome<Option<usize>> {
+        list.get(key, value)
     }
 }
 

@@ -23,7 +23,7 @@ use crate::shown::Tour;
 use crate::traced::Traced;
 
 impl<W: ListWidths> Content for Index<W> {
-    const NAME: &'static str = "an ordered index";
+    const NAME: &'static str = "a sorted map";
     const FORMATS: &'static [&'static str] = &["ordered-index"];
     const PANELS: &'static [&'static str] = &["levels", "turnstiles", "keys"];
     const TOUR: Option<Tour> = Some(Tour::Index);

@@ -91,8 +91,8 @@ pub fn make<W: ListWidths>(index: &mut Index<W>, call: &Call) -> Result<String, 
             let keys = range.take(*count).map(|entry| entry.map(|(key, _)| hexadecimal(key.as_ref())));
             let keys = keys.collect::<Result<Vec<_>, _>>().map_err(words)?;
             Ok(format!(
-                "read {} entries from key {} on, to {}",
-                keys.len(),
+                "read {} from key {} on, to {}",
+                if keys.len() == 1 { "1 entry".to_owned() } else { format!("{} entries", keys.len()) },
                 hexadecimal(from),
                 keys.last().map_or("", |key| key)
             ))

@@ -68,11 +68,11 @@ impl Toured for Index<FixedWidths> {
             ),
             Event::Mounted(calls, value) => format!(
                 "The mount read the slots of each object and found a torn one. All that it programmed is that slot's \
-                 bit of the bitmap (calls of the part: {calls}); the slot will not be used again. Key 7 has the \
+                 bit of the bitmap ({calls} of the part); the slot will not be used again. Key 7 has the \
                  value {value}: the update that was cut is as if it had never begun."
             ),
-            Event::Reclaimed(calls, unit) => format!(
-                "After {calls} more updates, {unit} is erased, and becomes the spare block of its turnstile: the \
+            Event::Reclaimed(updates, unit) => format!(
+                "After {updates}, {unit} is erased, and becomes the spare block of its turnstile: the \
                  block that was the spare one has taken its place. Live cells are copied there first, each to the \
                  same number, so that pointers, which name a turnstile and a number, stay as they are. This block \
                  had dead cells only."

@@ -3,7 +3,7 @@
 use norn_flash_sim::{NorSim, catalogue};
 use norn_log_heap::format::Stream;
 
-use super::steps::{Event, Made, OF_AN_OBJECT, STEPS, Toured, first_field};
+use super::steps::{Event, Made, OF_AN_OBJECT, STEPS, Toured, calls_of_an_object, first_field, update_of_an_object};
 use crate::log_heap::LogHeap;
 use crate::objects::Call;
 
@@ -16,12 +16,12 @@ impl Toured for LogHeap {
 
     fn calls() -> [Vec<Call>; 3] {
         // A new object has no tail here, or a short one: with the first update it gets one that has room.
-        let updates = vec![Call::SetRoot("ann", 0), Call::put_number(0, 0, 100), Call::put_number(0, 0, 70)];
-        [vec![Call::Create(2, 4)], updates, vec![Call::put_number(0, 0, 30)]]
+        let [created, updated] = calls_of_an_object();
+        [created, updated, vec![Call::put_number(0, 0, 30)]]
     }
 
     fn later(number: usize) -> Call {
-        Call::put_number(0, number % 2, number as u32)
+        update_of_an_object(number)
     }
 
     fn made(&self, mounted: &mut LogHeap) -> Result<Made, String> {
@@ -53,12 +53,12 @@ impl Toured for LogHeap {
             ),
             Event::Mounted(calls, value) => format!(
                 "The mount read the last record of the log, which named the object whose tail was in doubt. In \
-                 {calls} calls of the part it began a new log, wrote the object anew as it was read, and led the map \
+                 {calls} of the part it began a new log, wrote the object anew as it was read, and led the map \
                  there. Field 0 is {value}: the update that was cut is as if it had never begun. Whatever the next \
                  boot reads, it stays so."
             ),
-            Event::Reclaimed(calls, unit) => format!(
-                "After {calls} more updates, {unit} is erased: every sector in it was obsolete, or had been copied \
+            Event::Reclaimed(updates, unit) => format!(
+                "After {updates}, {unit} is erased: every sector in it was obsolete, or had been copied \
                  to another unit before, and the map leads to nothing in it. It is erased only now that it is \
                  needed, and is used again at once."
             ),

@@ -4,9 +4,10 @@
 use norn_flash::{Address, EraseUnit};
 use norn_flash_sim::{NorSim, Tear};
 
+use crate::anatomy::counted;
 use crate::chip::{Chip, Play};
 use crate::content::{Cells, Content};
-use crate::objects::{Objects, OnHeap, words};
+use crate::objects::{Call, Objects, OnHeap, words};
 use crate::shown::Shown;
 use crate::traced::{Act, Operation};
 
@@ -17,6 +18,17 @@ const CALLS_MAX: usize = 4000;
 /// Titles of the steps on an object.
 pub const OF_AN_OBJECT: [&str; STEPS] =
     ["An object is created", "A field is updated", "The power fails", "The mount repairs", "A unit is reclaimed"];
+
+/// The calls of the first two steps on an object: it gets fields, and a new value in one of them.
+pub fn calls_of_an_object() -> [Vec<Call>; 2] {
+    let updates = vec![Call::SetRoot("ann", 0), Call::put_number(0, 0, 100), Call::put_number(0, 0, 70)];
+    [vec![Call::Create(2, 4)], updates]
+}
+
+/// One of the updates after which a unit is reclaimed.
+pub fn update_of_an_object(number: usize) -> Call {
+    Call::put_number(0, number % 2, number as u32)
+}
 
 /// What a tour needs of a format, beside what it is shown by.
 pub trait Toured: Content {
@@ -73,10 +85,10 @@ pub enum Event {
     Updated,
     /// The power failed in a program here.
     Cut(Address),
-    /// The mount has made so many calls of the part, and the value is this one.
-    Mounted(usize, u32),
-    /// After so many further calls of the program, this unit was erased.
-    Reclaimed(usize, EraseUnit),
+    /// The mount has made so many calls of the part, in words, and the value is this one.
+    Mounted(String, u32),
+    /// After so many further calls of the program, in words, this unit was erased.
+    Reclaimed(String, EraseUnit),
 }
 
 /// One step.
@@ -143,7 +155,7 @@ fn torn<C: Toured>(play: &Play<C>, number: usize) -> Result<(Event, Chip<C>, Add
     }
     let (count, chip) = (cut.mount_operations().len(), cut.after_mount());
     let made = play.end().made(&mut chip.content()?.clone())?;
-    Ok((Event::Mounted(count, made.value), chip, made.at))
+    Ok((Event::Mounted(counted(count, "call"), made.value), chip, made.at))
 }
 
 /// Calls until a unit is erased and used again.
@@ -158,7 +170,8 @@ fn reclaimed<C: Toured>(play: &mut Play<C>) -> Result<(Event, Chip<C>, Address),
         });
         if let Some((unit, first)) = erased {
             let look = before.spec().part.start_of(unit);
-            return Ok((Event::Reclaimed(number + 1, unit), play.chip_at(first + 1), look));
+            let updates = counted(number + 1, "more update");
+            return Ok((Event::Reclaimed(updates, unit), play.chip_at(first + 1), look));
         }
     }
     Err(format!("no unit was reclaimed in {CALLS_MAX} calls"))

@@ -3,7 +3,7 @@
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
 
-use super::steps::{Event, Made, OF_AN_OBJECT, STEPS, Toured, first_field};
+use super::steps::{Event, Made, OF_AN_OBJECT, STEPS, Toured, calls_of_an_object, first_field, update_of_an_object};
 use crate::objects::Call;
 use crate::tiny_store::TinyStore;
 use crate::traced::Act;
@@ -16,8 +16,8 @@ impl Toured for TinyStore {
     }
 
     fn calls() -> [Vec<Call>; 3] {
-        let updates = vec![Call::SetRoot("ann", 0), Call::put_number(0, 0, 100), Call::put_number(0, 0, 70)];
-        [vec![Call::Create(2, 4)], updates, vec![Call::Begin, Call::put_number(0, 0, 30), Call::Commit]]
+        let [created, updated] = calls_of_an_object();
+        [created, updated, vec![Call::Begin, Call::put_number(0, 0, 30), Call::Commit]]
     }
 
     /// A torn delta alone is passed over, without a repair: the power fails before a transaction counts.
@@ -26,7 +26,7 @@ impl Toured for TinyStore {
     }
 
     fn later(number: usize) -> Call {
-        Call::put_number(0, number % 2, number as u32)
+        update_of_an_object(number)
     }
 
     fn made(&self, mounted: &mut TinyStore) -> Result<Made, String> {
@@ -58,12 +58,12 @@ impl Toured for TinyStore {
                  agree: the transaction has not committed."
             ),
             Event::Mounted(calls, value) => format!(
-                "The mount read the log to its end and found a change after the last Commit. In {calls} calls of the \
+                "The mount read the log to its end and found a change after the last Commit. In {calls} of the \
                  part it cleared a bit of the delta with 30, which makes it void, and wrote Abort into the log. \
                  Field 0 is {value}: the transaction is as if it had never begun."
             ),
-            Event::Reclaimed(calls, unit) => format!(
-                "After {calls} more updates, {unit} is erased. Its sectors were obsolete, or had been copied to a \
+            Event::Reclaimed(updates, unit) => format!(
+                "After {updates}, {unit} is erased. Its sectors were obsolete, or had been copied to a \
                  free unit, which has the same logical number now, so that no pointer had to be changed. The log \
                  says that the erase has begun: a cut in it is repaired by erasing the unit again."
             ),

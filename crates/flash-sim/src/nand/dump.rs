@@ -7,6 +7,7 @@ use norn_flash::{Nand, PageAddress};
 
 use super::{Access, NandImage, NandSim, NandSimError, NandSpec, PageCells};
 use crate::error::ImageError;
+use crate::image_bytes::ImageBytes;
 use crate::tear::Tear;
 
 impl NandSim {
@@ -14,7 +15,7 @@ impl NandSim {
     ///
     /// # Errors
     /// Names what is wrong with the bytes.
-    pub fn from_image_bytes(bytes: Vec<u8>) -> Result<Self, ImageError> {
+    pub fn from_image_bytes(bytes: ImageBytes) -> Result<Self, ImageError> {
         Ok(Self::of(NandImage::of_bytes(bytes)?))
     }
 
@@ -67,7 +68,7 @@ impl NandSim {
     ///
     /// # Panics
     /// If an image file that this part is read from cannot be read.
-    pub fn image_bytes(&self) -> Vec<u8> {
+    pub fn image_bytes(&self) -> ImageBytes {
         let image = NandImage::begin_in_memory(&self.spec).expect("memory takes every byte");
         self.save_to(&image).and_then(|()| image.into_bytes()).expect("the image file can be read")
     }
@@ -112,8 +113,8 @@ mod tests {
         let path = directory.path().join("part.img");
         part.save_image(&path).unwrap();
         let file = std::fs::read(&path).unwrap();
-        assert!(part.image_bytes() == file);
-        let again = NandSim::from_image_bytes(file).unwrap();
+        assert!(Vec::from(&part.image_bytes()) == file);
+        let again = NandSim::from_image_bytes(ImageBytes::from(&*file)).unwrap();
         assert!(part.pages().all(|page| part.peek(page) == again.peek(page)));
         assert_eq!((again.operations(), again.counters()), (part.operations(), part.counters()));
         // A part that is read from bytes has pages there.

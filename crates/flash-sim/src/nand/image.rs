@@ -22,6 +22,7 @@ use norn_flash::{NandPart, PageAddress};
 use super::cells::{BlockCells, BlockState, PageCells};
 use super::counters::NandCounters;
 use crate::error::ImageError;
+use crate::image_bytes::ImageBytes;
 use crate::image_file::{Access, HEADER_BYTES, Header, ImageFile, Kind, Stored};
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
@@ -93,7 +94,7 @@ impl NandImage {
     }
 
     /// The bytes of an image that is in memory.
-    pub fn into_bytes(self) -> io::Result<Vec<u8>> {
+    pub fn into_bytes(self) -> io::Result<ImageBytes> {
         self.file.into_bytes()
     }
 
@@ -106,7 +107,7 @@ impl NandImage {
     }
 
     /// What the bytes of a file hold, which no longer change.
-    pub fn of_bytes(bytes: Vec<u8>) -> Result<Opened, ImageError> {
+    pub fn of_bytes(bytes: ImageBytes) -> Result<Opened, ImageError> {
         Self::opened(ImageFile::of_bytes(bytes, &KIND)?, Access::Read)
     }
 

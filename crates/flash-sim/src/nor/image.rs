@@ -24,6 +24,7 @@ use super::cells::{Cells, budgets};
 use crate::catalogue;
 use crate::counters::Counters;
 use crate::error::ImageError;
+use crate::image_bytes::ImageBytes;
 use crate::image_file::{Access, HEADER_BYTES, Header, ImageFile, Kind, Stored};
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
@@ -116,7 +117,7 @@ impl Image {
     }
 
     /// The bytes that such a file has.
-    pub fn bytes_of(spec: &PartSpec, state: &State<Counters>, units: &[Arc<Cells>]) -> io::Result<Vec<u8>> {
+    pub fn bytes_of(spec: &PartSpec, state: &State<Counters>, units: &[Arc<Cells>]) -> io::Result<ImageBytes> {
         let layout = Layout::of(&spec.part);
         let header = (&KIND, &*spec.name, &*geometry(spec));
         ImageFile::begin_in_memory(header, layout.file_bytes(), |file| layout.save_all(file, state, units))?
@@ -132,7 +133,7 @@ impl Image {
     }
 
     /// What the bytes of a file hold.
-    pub fn of_bytes(bytes: Vec<u8>) -> Result<Opened, ImageError> {
+    pub fn of_bytes(bytes: ImageBytes) -> Result<Opened, ImageError> {
         Self::opened(ImageFile::of_bytes(bytes, &KIND)?)
     }
 

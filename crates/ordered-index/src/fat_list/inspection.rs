@@ -4,9 +4,9 @@
 //! Blocks are not trusted: one of any contents is read to an end. The terms are those of
 //! `docs/format/ordered-index.md`.
 
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Deref};
 
-use norn_flash::{Address, EraseUnit, Nor, NorPart};
+use norn_flash::{Address, EraseUnit, Nor, NorPart, UnitBytes};
 
 use crate::codes::zeros;
 use crate::fat_list::bytes::Outcome;
@@ -20,13 +20,16 @@ use crate::fat_list::list::FatListOf;
 use crate::fat_list::search::Limit;
 use crate::fat_list::slices::RunTimeWidths;
 
-/// An erase unit of a part, with its bytes. Bytes that are left out at its end are taken for erased ones where heads
-/// are decoded; a cell that is not whole in them is left out.
+/// An erase unit of a part, with its bytes. A cell that is not whole in them is left out.
 #[derive(Clone, Copy, Debug)]
-pub struct RawBlock<'c> {
-    part: NorPart,
-    unit: EraseUnit,
-    cells: &'c [u8],
+pub struct RawBlock<'c>(UnitBytes<&'c [u8]>);
+
+impl<'c> Deref for RawBlock<'c> {
+    type Target = UnitBytes<&'c [u8]>;
+
+    fn deref(&self) -> &UnitBytes<&'c [u8]> {
+        &self.0
+    }
 }
 
 /// What a block's head says that it is.
@@ -51,22 +54,7 @@ pub enum Role {
 impl<'c> RawBlock<'c> {
     /// A unit of a part, with its bytes from the first one on.
     pub fn new(part: &NorPart, unit: EraseUnit, cells: &'c [u8]) -> Self {
-        RawBlock { part: *part, unit, cells }
-    }
-
-    /// Its number.
-    pub fn unit(&self) -> EraseUnit {
-        self.unit
-    }
-
-    /// Where it begins.
-    pub fn start(&self) -> Address {
-        self.part.start_of(self.unit)
-    }
-
-    /// Bytes of it.
-    pub fn size_bytes(&self) -> u32 {
-        self.part.unit_size_bytes
+        RawBlock(UnitBytes::new(part, unit, cells))
     }
 
     /// What is constant on the part, if the identity is whole and of this version of the format.
@@ -97,8 +85,8 @@ impl<'c> RawBlock<'c> {
     pub fn holds_cells_of(&self, other: &RawBlock<'_>) -> bool {
         match (self.role(), other.identity()) {
             (Role::InUse(filling), Some(identity)) => {
-                let is_named = filling.from == other.unit.0 && filling.erase_count == identity.erase_count;
-                self.unit != other.unit && is_named
+                let is_named = filling.from == other.unit().0 && filling.erase_count == identity.erase_count;
+                self.unit() != other.unit() && is_named
             }
             _ => false,
         }
@@ -107,8 +95,8 @@ impl<'c> RawBlock<'c> {
     /// The turnstile that it belongs to and the units of that, if it has an identity that fits the part and is no
     /// single block that is left over.
     pub fn turnstile(&self) -> Option<(u8, impl Iterator<Item = EraseUnit> + use<>)> {
-        let (_, layout) = self.layout().filter(|(_, layout)| self.unit.0 < layout.unit_count)?;
-        let turnstile = layout.turnstile_of(self.unit);
+        let (_, layout) = self.layout().filter(|(_, layout)| self.unit().0 < layout.unit_count)?;
+        let turnstile = layout.turnstile_of(self.unit());
         Some((turnstile, layout.units_of(turnstile)))
     }
 
@@ -119,8 +107,8 @@ impl<'c> RawBlock<'c> {
         (0..count).map_while(move |number| {
             let (identity, layout) = found?;
             let offset = CELLS_OFFSET + u32::from(number) * u32::from(layout.cell_bytes);
-            let bytes = block.cells.get(offset as usize..(offset + u32::from(layout.cell_bytes)) as usize)?;
-            let align = alignment(&block.part) as u16;
+            let bytes = block.bytes().get(offset as usize..(offset + u32::from(layout.cell_bytes)) as usize)?;
+            let align = alignment(block.part()) as u16;
             Some(RawCell { number, address: block.start().offset(offset), identity, layout, align, bytes })
         })
     }
@@ -130,16 +118,7 @@ impl<'c> RawBlock<'c> {
         let (settings, log_bytes) = (Settings::from_bytes(identity.settings), identity.log_bytes);
         let log_bytes = (log_bytes > 0).then_some(log_bytes);
         let (key, value) = (usize::from(identity.key_bytes), usize::from(identity.value_bytes));
-        Layout::of(&self.part, settings, key, value, log_bytes).ok().map(|layout| (identity, layout))
-    }
-
-    /// Bytes at an offset, with ones after the end.
-    fn array<const N: usize>(&self, offset: u32) -> [u8; N] {
-        let mut bytes = [0xFF; N];
-        let there = self.cells.get(offset as usize..).unwrap_or_default();
-        let length = there.len().min(N);
-        bytes[..length].copy_from_slice(&there[..length]);
-        bytes
+        Layout::of(self.part(), settings, key, value, log_bytes).ok().map(|layout| (identity, layout))
     }
 }
 

@@ -1,0 +1,89 @@
+//! The open panel shows what is shown now: after the slider has moved, another unit was chosen, or the power was cut.
+
+use norn_flash_sim::{NorSim, catalogue};
+use norn_heap::Layout;
+use norn_log_heap::LogHeap;
+
+use crate::browser::Browser;
+use crate::{desk, shown};
+
+/// What is in the open panel, and after it was opened anew.
+fn now_and_anew(browser: &mut Browser, panel: &str) -> [String; 2] {
+    let text = format!("byId('{panel}').innerText");
+    let now = browser.text(&text);
+    browser.click(&format!("tab-{panel}"));
+    [now, browser.text(&text)]
+}
+
+/// Objects stayed as they were, and units, until somebody clicked again.
+#[test]
+fn the_open_panel_follows_the_slider_the_mount_and_the_choice_of_a_unit() {
+    let (_desk, mut browser) = shown();
+    browser.click("record");
+    for panel in ["objects", "unit", "bytes"] {
+        browser.value("moveTo(byId('slider').min)");
+        browser.value("choose(1, -1); showAddress(chip.overview.unit_bytes)");
+        browser.click(&format!("tab-{panel}"));
+        let before = browser.text(&format!("byId('{panel}').innerText"));
+        browser.value("moveTo(byId('slider').max)");
+        let [now, anew] = now_and_anew(&mut browser, panel);
+        assert!(now != before && now == anew, "{panel}: {before} / {now} / {anew}");
+    }
+    browser.click("tab-unit");
+    browser.value("byId('units').focus()");
+    browser.press("ArrowDown");
+    assert!(browser.text("byId('unit').innerText").starts_with("Unit 2: "));
+    let [now, anew] = now_and_anew(&mut browser, "unit");
+    assert_eq!(now, anew);
+    // An object that is opened is read again, and one that is gone is said to be.
+    browser.click("tab-objects");
+    browser.value("document.querySelectorAll('#objects table')[1].querySelector('tbody button').click()");
+    let opened = browser.text("byId('objects').innerText");
+    browser.value("moveTo(byId('slider').min)");
+    let gone = browser.text("byId('objects').innerText");
+    assert!(!gone.is_empty() && gone != opened, "{gone}");
+    assert_eq!(browser.text("byId('problem').textContent"), "");
+    browser.value("moveTo(byId('slider').max)");
+    assert_eq!(browser.text("byId('objects').innerText"), opened);
+}
+
+#[test]
+fn what_people_marked_and_where_they_are_in_a_panel_stays() {
+    let (_desk, mut browser) = shown();
+    browser.click("record");
+    browser.value("moveTo(byId('slider').max)");
+    let unit = browser.value("chip.overview.units.findIndex(([, role]) => role === 'updated')").as_u64().unwrap();
+    browser.value(&format!("showAddress(areasOf({unit})[1].at)"));
+    browser.value("document.querySelectorAll('#bytes tbody tr')[2].querySelector('button').focus()");
+    browser.value("document.activeElement.click(); byId('bytes').scrollTop = 9");
+    let state = "JSON.stringify([[...document.querySelectorAll('#bytes tbody tr')].findIndex((row) => \
+                 row.classList.contains('on')), document.activeElement.textContent, byId('bytes').scrollTop])";
+    let before = browser.text(state);
+    assert!(before.starts_with("[2,"), "{before}");
+    browser.value("refresh()");
+    assert_eq!(browser.text(state), before);
+}
+
+/// More than fit one answer were there without a word.
+#[test]
+fn objects_beyond_the_first_answer_are_announced() {
+    let desk = desk();
+    let mut heap: LogHeap<_, 32> = LogHeap::format(NorSim::new(catalogue::test_part(32, 4096))).unwrap();
+    for _ in 0..410 {
+        heap.create(Layout::uniform(2, 4)).unwrap();
+    }
+    heap.into_device().save_image(&desk.path("full.img")).unwrap();
+    desk.succeed("--quiet explore full.img");
+    let mut browser = Browser::start();
+    browser.open_file(&desk.path("full.html"));
+    browser.click("tab-objects");
+    assert!(browser.text("byId('objects-range').innerText").starts_with("Objects 1 to 200; there are more."));
+    browser.click("objects-more");
+    let text = browser.text("byId('objects-range').innerText");
+    assert!(text.starts_with("Objects 201 to 400"), "{text}");
+    let second = browser.text("byId('objects').innerText");
+    browser.value("refresh()");
+    assert_eq!(browser.text("byId('objects').innerText"), second);
+    browser.click("objects-first");
+    assert!(browser.text("byId('objects-range').innerText").starts_with("Objects 1 to 200"));
+}
