@@ -58,9 +58,9 @@ impl Experiment for Wear {
             download_us,
             ..Setting::paper(collector, seconds, settings.seed)
         };
-        let seconds = settings.choose(60, SECONDS);
+        let seconds = settings.choose(120, SECONDS);
         let mut jobs: Vec<Setting> = [Collector::RealTime, Collector::RealTimeUnleveled, Collector::CostBenefit]
-            .map(|collector| long(collector, 50, settings.choose(75, LONG_SECONDS), 1))
+            .map(|collector| long(collector, 50, settings.choose(150, LONG_SECONDS), 1))
             .into();
         for use_percent in settings.choose(vec![60], USES.to_vec()) {
             jobs.push(long(Collector::CostBenefit, use_percent, seconds, 1));
