@@ -102,7 +102,8 @@ fn change(random: &mut fastrand::Rng, model: &Entries, length: usize) -> (Vec<u8
     (key, (!is_removal).then_some(value))
 }
 
-/// Changes a list as often as `rounds` says, by values of these lengths, and compares it with a model. Returns the model.
+/// Changes a list as often as `rounds` says, by values of these lengths, and compares it with a model. Returns the
+/// model.
 fn changed<W: RunTimeWidths>(
     list: &mut FatListOf<NorSim, W>,
     put: impl Fn(&mut FatListOf<NorSim, W>, &[u8], &[u8]),
