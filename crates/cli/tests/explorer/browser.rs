@@ -47,13 +47,13 @@ impl Process {
         let directory = tempfile::tempdir().unwrap();
         let [questions, answers, profile] = ["questions", "answers", "profile"].map(|name| directory.path().join(name));
         assert!(Command::new("mkfifo").args([&questions, &answers]).status().unwrap().success());
-        // The shell gives the browser the pipes as its files 3 and 4, and clears up after it.
-        let script = "chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+        // A shell gives the browser the pipes as its files 3 and 4, and clears up after it; nobody waits for it.
+        let script = "{ chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                       --user-data-dir=\"$3\" --window-size=1280,900 --remote-debugging-pipe 3<\"$1\" 4>\"$2\"; \
-                      rm -rf \"$4\"";
+                      rm -rf \"$4\"; } &";
         let mut shell = Command::new("sh");
         shell.args(["-c", script, "sh"]).args([&questions, &answers, &profile]).arg(directory.keep());
-        shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert!(shell.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
         let questions = OpenOptions::new().write(true).open(questions).unwrap();
         Process { questions, answers: BufReader::new(File::open(answers).unwrap()), asked: 0 }
     }
