@@ -150,11 +150,12 @@ fn the_bytes_of_an_image_are_those_of_its_file() {
     part.cut_power_after(0, Tear::Unstable(3));
     part.erase(EraseUnit(2)).unwrap_err();
     part.save_image(&directory.path().join("saved.img")).unwrap();
-    let bytes = part.image_bytes();
+    let image = part.image_bytes();
+    let bytes = Vec::from(&image);
     assert_eq!(bytes, std::fs::read(directory.path().join("saved.img")).unwrap());
-    let again = NorSim::from_image_bytes(bytes.clone()).unwrap();
-    assert_eq!((again.image_bytes(), again.operations()), (bytes.clone(), 2));
-    let why = NorSim::from_image_bytes(bytes[..bytes.len() - 1].to_vec()).unwrap_err().to_string();
+    let again = NorSim::from_image_bytes(image.clone()).unwrap();
+    assert_eq!((again.image_bytes(), again.operations()), (image, 2));
+    let why = NorSim::from_image_bytes(bytes[..bytes.len() - 1].into()).unwrap_err().to_string();
     assert!(why.starts_with("the image: "), "{why}");
-    assert!(NorSim::from_image_bytes(Vec::new()).is_err());
+    assert!(NorSim::from_image_bytes([][..].into()).is_err());
 }
