@@ -220,7 +220,7 @@ const REFUSED: [(&str, &str, &str); 9] = [
 #[test]
 fn what_a_card_cannot_link_is_refused() {
     let api = api();
-    for (number, (path, text, expected)) in REFUSED.iter().enumerate() {
+    for (path, text, expected) in REFUSED {
         let (_, classes) = api.compile(&[(path, text)], &[]);
         let error = api.link(&classes, &config(&ONE, (1, 0))).expect_err(text).to_string();
         assert!(error.contains(expected), "{text}: {error}");

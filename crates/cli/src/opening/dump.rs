@@ -56,8 +56,39 @@ impl Dump {
             Form::Uf2 => uf2::decode(&file),
             Form::Elf => elf_pieces(&file),
         };
-        let pieces = pieces.map_err(|why| ReadError::Broken(DumpFailure::Broken { form, why }))?;
-        Ok(Dump { form, pieces: pieces.into_iter().filter(|piece| !piece.bytes.is_empty()).collect() })
+        let dump = pieces.and_then(|pieces| {
+            let dump = Dump { form, pieces: pieces.into_iter().filter(|piece| !piece.bytes.is_empty()).collect() };
+            dump.check().map(|()| dump)
+        });
+        dump.map_err(|why| ReadError::Broken(DumpFailure::Broken { form, why }))
+    }
+
+    /// That pieces end before the last address, and agree where they overlap.
+    fn check(&self) -> Result<(), String> {
+        let mut sorted: Vec<&Piece> = self.pieces.iter().collect();
+        sorted.sort_by_key(|piece| piece.start);
+        // What has been seen up to its end, and the piece that reaches there.
+        let mut before: Option<&Piece> = None;
+        for piece in sorted {
+            if piece.start.checked_add(piece.bytes.len() as u64).is_none() {
+                return Err(format!(
+                    "its {} bytes at {:#x} go beyond the last address",
+                    piece.bytes.len(),
+                    piece.start
+                ));
+            }
+            if let Some(before) = before {
+                let from = (piece.start - before.start).min(before.bytes.len() as u64) as usize;
+                let mut both = (piece.start..).zip(before.bytes[from..].iter().zip(&piece.bytes));
+                if let Some((at, _)) = both.find(|(_, (one, other))| one != other) {
+                    return Err(format!("it has two different bytes at {at:#x}"));
+                }
+            }
+            if before.is_none_or(|before| before.region().end < piece.region().end) {
+                before = Some(piece);
+            }
+        }
+        Ok(())
     }
 
     /// Where there are bytes: pieces that follow each other as one.
@@ -139,18 +170,21 @@ fn elf_pieces(file: &[u8]) -> Result<Vec<Piece>, String> {
 
 /// The segments that are loaded, each at its address in flash and not where the program has it when it runs.
 fn segments<H: FileHeader>(header: object::read::Result<&H>, file: &[u8]) -> Result<Vec<Piece>, String> {
-    let decoded = header.and_then(|header| {
+    let parts = header.and_then(|header| {
         let endian = header.endian()?;
-        let mut pieces = Vec::new();
-        for segment in header.program_headers(endian, file)? {
-            if segment.p_type(endian) == PT_LOAD {
-                let bytes = segment.data(endian, file).unwrap_or_default().to_vec();
-                pieces.push(Piece { start: segment.p_paddr(endian).into(), bytes });
-            }
-        }
-        Ok(pieces)
+        Ok((endian, header.program_headers(endian, file)?))
     });
-    decoded.map_err(|error| error.to_string())
+    let (endian, segments) = parts.map_err(|error| error.to_string())?;
+    let mut pieces = Vec::new();
+    for segment in segments.iter().filter(|segment| segment.p_type(endian) == PT_LOAD) {
+        let start = segment.p_paddr(endian).into();
+        let bytes = segment.data(endian, file).map_err(|()| {
+            let length: u64 = segment.p_filesz(endian).into();
+            format!("the {length} bytes of the segment at {start:#x} go beyond the file's end")
+        })?;
+        pieces.push(Piece { start, bytes: bytes.to_vec() });
+    }
+    if pieces.is_empty() { Err("it has no segment that is loaded".to_owned()) } else { Ok(pieces) }
 }
 
 #[cfg(test)]
@@ -178,6 +212,27 @@ mod tests {
         assert!(dump.cut(Some(Region { start: 0, end: 4096 })).is_err());
     }
 
+    /// An ELF file with one segment, of so many bytes by its header, and as many there.
+    fn elf(address: u64, length: u64, there: usize) -> Vec<u8> {
+        let mut file = b"\x7FELF\x02\x01\x01".to_vec();
+        file.resize(64, 0);
+        // Its program headers: where, how long one is, and how many.
+        (file[32], file[52], file[54], file[56]) = (64, 64, 56, 1);
+        file[16..21].copy_from_slice(&[2, 0, 40, 0, 1]);
+        let words = [1 | 4 << 32, 120, address, address, length, length, 1];
+        file.extend(words.iter().flat_map(|word: &u64| word.to_le_bytes()));
+        file.extend(vec![7; there]);
+        file
+    }
+
+    #[test]
+    fn segments_have_addresses() {
+        let dump = written(&elf(0x800, 4, 4)).unwrap();
+        assert_eq!(dump.cut(None).unwrap(), Piece { start: 0x800, bytes: vec![7; 4] });
+        let same = b":0410000001020304E2\n:0110020003EA\n:00000001FF\n";
+        assert_eq!(written(same).unwrap().cut(None).unwrap().bytes, [1, 2, 3, 4], "bytes may come again");
+    }
+
     #[test]
     fn broken_files_say_what_is_wrong() {
         for (contents, said) in [
@@ -185,6 +240,10 @@ mod tests {
             (b":0410000001020304E2\n", "the record of its end is missing"),
             (b"\x7FELF\x01\x01", "ELF"),
             (b"UF2\nWQ]\x9E0000", "UF2"),
+            (b":0410000001020304E2\n:0110020009E4\n:00000001FF\n", "two different bytes at 0x1002"),
+            (&elf(0x800, 4, 3), "the 4 bytes of the segment at 0x800 go beyond the file's end"),
+            (&elf(0x800, u64::MAX, 4), "bytes of the segment at 0x800 go beyond the file's end"),
+            (&elf(u64::MAX - 3, 4, 4), "its 4 bytes at 0xfffffffffffffffc go beyond the last address"),
         ] {
             match written(contents) {
                 Err(ReadError::Broken(failure)) => assert!(failure.to_string().contains(said), "{failure}"),

@@ -5,7 +5,10 @@
 //! 32 the bytes, up to 476                                      508 magic 4
 //! ```
 //!
-//! Values are little-endian. Blocks that are not for the main flash count for nothing.
+//! Values are little-endian. Blocks that are not for the main flash count for nothing. Those of each family are numbered
+//! from 0 on, and all of them say how many they are.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::piece::Piece;
 
@@ -20,6 +23,9 @@ const END: [u8; 4] = [0x30, 0x6F, 0xB1, 0x0A];
 const NOT_MAIN_FLASH: u32 = 1;
 /// Flag of a block that names a family of chips.
 const HAS_FAMILY: u32 = 0x2000;
+/// The family of a block that Raspberry Pi's tools put before others for a boot loader with a fault. It stands alone and
+/// says that it is the first of two.
+const ABSOLUTE: u32 = 0xE48B_FF57;
 
 /// Whether the first bytes of a file are those of a block.
 pub fn is_uf2(file: &[u8]) -> bool {
@@ -29,24 +35,37 @@ pub fn is_uf2(file: &[u8]) -> bool {
 /// The bytes of all blocks.
 ///
 /// # Errors
-/// Names the block that is none.
+/// Names the block that is none, that says another number of blocks than the one before it, or is missing.
 pub fn decode(file: &[u8]) -> Result<Vec<Piece>, String> {
     if !file.len().is_multiple_of(BLOCK_BYTES) {
         return Err(format!("{} bytes are not whole blocks of {BLOCK_BYTES}", file.len()));
     }
     let mut pieces: Vec<Piece> = Vec::new();
+    let mut families: BTreeMap<Option<u32>, (u32, BTreeSet<u32>)> = BTreeMap::new();
     for (number, block) in file.chunks_exact(BLOCK_BYTES).enumerate() {
         let word = |at: usize| u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
         let (flags, start, length) = (word(8), u64::from(word(12)), word(16) as usize);
         if !block.starts_with(&START) || !block.ends_with(&END) || length > PAYLOAD_BYTES_MAX {
             return Err(format!("block {number} is damaged"));
         }
+        let family = (flags & HAS_FAMILY != 0).then(|| word(28));
+        let (blocks, numbers) = families.entry(family).or_insert_with(|| (word(24), BTreeSet::new()));
+        if *blocks != word(24) {
+            return Err(format!("block {number} says that it is one of {}, others say {blocks}", word(24)));
+        }
+        numbers.insert(word(20));
         if flags & NOT_MAIN_FLASH == 0 {
             let bytes = &block[PAYLOAD_OFFSET..PAYLOAD_OFFSET + length];
             match pieces.last_mut() {
                 Some(last) if last.start + last.bytes.len() as u64 == start => last.bytes.extend_from_slice(bytes),
                 _ => pieces.push(Piece { start, bytes: bytes.to_vec() }),
             }
+        }
+    }
+    families.remove(&Some(ABSOLUTE));
+    for (blocks, numbers) in families.into_values() {
+        if let Some(missing) = (0..blocks).find(|number| !numbers.contains(number)) {
+            return Err(format!("block {missing} of {blocks} is missing"));
         }
     }
     Ok(pieces)
@@ -93,6 +112,26 @@ mod tests {
         file[2 * BLOCK_BYTES - 1] ^= 1;
         assert_eq!(decode(&file).unwrap_err(), "block 1 is damaged");
         assert!(decode(&file[..700]).unwrap_err().contains("not whole blocks"));
+    }
+
+    #[test]
+    fn missing_blocks_are_named() {
+        let file = encode(0, &[1; 1000], Some(7));
+        for missing in 0..4 {
+            let rest = [&file[..missing * BLOCK_BYTES], &file[(missing + 1) * BLOCK_BYTES..]].concat();
+            assert_eq!(decode(&rest).unwrap_err(), format!("block {missing} of 4 is missing"));
+        }
+        let mut twice = file.clone();
+        twice.rotate_left(BLOCK_BYTES);
+        twice.extend_from_slice(&file[..BLOCK_BYTES]);
+        assert!(decode(&twice).is_ok(), "blocks may come in any order, and again");
+        let mut other = file.clone();
+        other[BLOCK_BYTES + 24] = 3;
+        assert_eq!(decode(&other).unwrap_err(), "block 1 says that it is one of 3, others say 4");
+        let two = [file, encode(4096, &[2; 300], Some(8))].concat();
+        assert!(decode(&two).is_ok(), "each family has numbers of its own");
+        let alone = encode(0x10FF_FF00, &[0xEF; 512], Some(ABSOLUTE));
+        assert!(decode(&alone[..BLOCK_BYTES]).is_ok(), "a block that is to stand alone");
     }
 
     #[test]

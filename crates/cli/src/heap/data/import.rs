@@ -225,7 +225,10 @@ fn contents_of(
     for (root, name) in roots {
         let placed = |error: DataError| error.within(&format!("root {root}"));
         let missing = || placed(DataError::new(format!("no object is called {name:?}")));
-        contents.roots.insert(root_name(root).map_err(placed)?, named(name).ok_or_else(missing)?);
+        let bytes = root_name(root).map_err(placed)?;
+        if contents.roots.insert(bytes, named(name).ok_or_else(missing)?).is_some() {
+            return Err(placed(DataError::new("the name is there twice, once as hexadecimal digits")));
+        }
     }
     Ok(contents)
 }
