@@ -3,7 +3,7 @@
 use std::{fs, thread};
 
 use norn_flash::{Address, EraseUnit, Nor};
-use norn_flash_sim::{ImageError, NorSim, SimError, Tear, catalogue};
+use norn_flash_sim::{ImageBytes, ImageError, NorSim, SimError, Tear, catalogue};
 
 #[test]
 fn a_part_goes_on_where_it_stopped() {
@@ -151,10 +151,11 @@ fn the_bytes_of_an_image_are_those_of_its_file() {
     part.erase(EraseUnit(2)).unwrap_err();
     part.save_image(&directory.path().join("saved.img")).unwrap();
     let bytes = part.image_bytes();
-    assert_eq!(bytes, std::fs::read(directory.path().join("saved.img")).unwrap());
+    let file = Vec::from(&bytes);
+    assert_eq!(file, std::fs::read(directory.path().join("saved.img")).unwrap());
     let again = NorSim::from_image_bytes(bytes.clone()).unwrap();
-    assert_eq!((again.image_bytes(), again.operations()), (bytes.clone(), 2));
-    let why = NorSim::from_image_bytes(bytes[..bytes.len() - 1].to_vec()).unwrap_err().to_string();
+    assert_eq!((again.image_bytes(), again.operations()), (bytes, 2));
+    let why = NorSim::from_image_bytes(file[..file.len() - 1].into()).unwrap_err().to_string();
     assert!(why.starts_with("the image: "), "{why}");
-    assert!(NorSim::from_image_bytes(Vec::new()).is_err());
+    assert!(NorSim::from_image_bytes(ImageBytes::default()).is_err());
 }

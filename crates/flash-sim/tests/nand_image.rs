@@ -197,9 +197,9 @@ fn the_bytes_of_an_image_are_a_part_in_memory() {
     sim.erase(Block(2)).unwrap_err();
     drop(sim);
     let bytes = fs::read(&path).unwrap();
-    let mut again = NandSim::from_image_bytes(bytes.clone()).unwrap();
+    let mut again = NandSim::from_image_bytes(bytes[..].into()).unwrap();
     assert_eq!(everything(&again), everything(&NandSim::read_image(&path).unwrap()));
     program(&mut again, Block(1).page(1), 0x33).unwrap();
     assert_eq!(fs::read(&path).unwrap(), bytes, "the file is left as it is");
-    assert!(NandSim::from_image_bytes(bytes[..bytes.len() - 1].to_vec()).is_err());
+    assert!(NandSim::from_image_bytes(bytes[..bytes.len() - 1].into()).is_err());
 }
