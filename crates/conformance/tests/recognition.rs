@@ -4,8 +4,8 @@ use norn_code_pager::{Crc32c, ImageWriter, Room, Rooms, Standing};
 use norn_flash::{
     Address, Block, Label, LabelDevice, Nand, NandLabel, NorLabel, NorPartition, Recognised, StatedGeometry, TenantKind,
 };
-use norn_flash_sim::{NandSim, NorSim, catalogue, nand_catalogue};
-use norn_nand_ftl::{Ftl, FtlConfig, Lba, recognition_bytes};
+use norn_flash_sim::{NandSim, NorSim, Tear, catalogue, nand_catalogue};
+use norn_nand_ftl::{FORMAT_CUT_SHORT, Ftl, FtlConfig, Lba, recognition_bytes};
 use norn_nor_remap::{Remap, RemapConfig};
 use norn_object_heap::{Config, Heap};
 use norn_ordered_index::{FatList, Settings, codes, fat_list};
@@ -133,5 +133,40 @@ fn nand_formats_are_told_apart() {
         assert_eq!(found.len(), 1, "{kind}: {found:?}");
         assert_eq!((found[0].kind, found[0].version, found[0].known_version), (kind, version, version));
         assert_eq!(norn_nand_ftl::recognise(&mut part, &mut [0; 100]).unwrap(), None, "the buffer is too small");
+    }
+}
+
+/// A new block device; none where power is lost meanwhile.
+fn format_disk(part: &mut NandSim) -> Option<Ftl<&mut NandSim, Vec<u8>>> {
+    let memory = vec![0; Ftl::<NandSim, Vec<u8>>::memory_bytes(&part.part(), 40)];
+    Ftl::format(part, memory, FtlConfig { logical_pages: 40 }).ok()
+}
+
+#[test]
+fn a_block_device_is_recognised_wherever_its_formatting_was_cut() {
+    let fresh = NandSim::new(nand_catalogue::test_part(24, 8, 256));
+    let mut used = fresh.clone();
+    let mut disk = format_disk(&mut used).unwrap();
+    (0..40).for_each(|number| disk.write(Lba(number), &[number as u8; 256]).unwrap());
+    for (part, is_used) in [(fresh, false), (used, true)] {
+        let (mut cut_short, mut devices) = (0, 0);
+        for operations in 0.. {
+            let mut part = part.clone();
+            part.cut_power_after(operations, Tear::Nothing);
+            if format_disk(&mut part).is_some() {
+                break;
+            }
+            part.power_on();
+            match found_on_nand(&mut part)[..] {
+                [] => assert!(!is_used && operations < 2, "nothing after {operations} operations"),
+                [found] if found.what == FORMAT_CUT_SHORT => cut_short += 1,
+                [found] => {
+                    assert_eq!(found.to_string(), "a block device on NAND", "after {operations} operations");
+                    devices += 1;
+                }
+                ref found => panic!("{found:?}"),
+            }
+        }
+        assert!(cut_short > 10 && devices > 0, "{cut_short} cut short, {devices} devices");
     }
 }

@@ -146,9 +146,10 @@ fn visit_nand_formats<D: Nand>(
     buffer: &mut [u8],
     mut visit: impl FnMut(Recognised),
 ) -> Result<(), D::Error> {
-    #[cfg(feature = "disk")]
-    norn_nand_ftl::recognise(device, buffer)?.into_iter().for_each(&mut visit);
+    // Programs may lie beside pages that an older block device left; formatting a block device erases all programs.
     #[cfg(feature = "code")]
     norn_code_pager::recognise(device)?.into_iter().for_each(&mut visit);
+    #[cfg(feature = "disk")]
+    norn_nand_ftl::recognise(device, buffer)?.into_iter().for_each(&mut visit);
     Ok(())
 }

@@ -129,7 +129,7 @@ pub use realtime::{
     BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
     TaskError,
 };
-pub use recognition::{recognise, recognition_bytes};
+pub use recognition::{FORMAT_CUT_SHORT, NO_CHECKPOINT, recognise, recognition_bytes};
 pub use recycle::{LevelStep, RecycleStep, Recycling, WEAR_LAG_OF_WRITES};
 pub use shares::BackgroundTask;
 pub use slots::TaskHandle;
