@@ -19,8 +19,8 @@ function showMap(first) {
         `${found.pages_in_use} in use, the checkpoint's included, ${found.pages_erased} erased, ` +
         `${found.pages_to_erase} to be erased before they are written.`),
       element("p", { class: "buttons" }, element("label", {}, "Logical page ", input), go),
-      table(["Logical page", "Is in"], found.rows.map(where)), more,
-      element("h3", {}, "Checkpoint"), table(["Chunk", "Is in"], found.chunks.map(where)),
+      table(["Logical page", "Is in, after a mount"], found.rows.map(where)), more,
+      element("h3", {}, "Checkpoint"), table(["Chunk", "Is in, after a mount"], found.chunks.map(where)),
     ];
   });
 }
