@@ -5,7 +5,7 @@ use std::path::Path;
 use norn_embedded::{recognise_nand, recognise_nor};
 use norn_flash::{Nand, Recognised, TenantKind};
 use norn_flash_sim::{ImageKind, NandSim, NorSim};
-use norn_nand_ftl::recognition_bytes;
+use norn_nand_ftl::{FORMAT_CUT_SHORT, NO_CHECKPOINT, recognition_bytes};
 use pyo3::prelude::*;
 
 use crate::failure::{Exception, Failure, ImageError};
@@ -80,7 +80,9 @@ fn reader_of(recognised: &Recognised, path: &Path) -> String {
             format!(": `norn heap convert {image} NEW.img` makes a log-structured heap of it, which Heap.open opens")
         }
         TenantKind::INDEX => ": SensorLog.open opens it, if it is a sensor log".to_owned(),
-        TenantKind::DISK => ": BlockDevice.open opens it".to_owned(),
+        TenantKind::DISK if ![FORMAT_CUT_SHORT, NO_CHECKPOINT].contains(&recognised.what) => {
+            ": BlockDevice.open opens it".to_owned()
+        }
         TenantKind::CODE => format!(": `norn code status {image}` opens it"),
         _ => format!(": `norn image show {image}` says more"),
     }

@@ -7,9 +7,12 @@ use std::time::SystemTime;
 
 use norn_code_pager::{Crc32c, ImageWriter, Room};
 use norn_desk::Desk;
-use norn_flash::{Address, Block, EraseUnit, Label, LabelDevice, NandLabel, Nor, NorLabel, NorPartition, TenantKind};
-use norn_flash_sim::{NandSim, NorSim, catalogue, nand_catalogue};
+use norn_flash::{
+    Address, Block, Column, EraseUnit, Label, LabelDevice, Nand, NandLabel, Nor, NorLabel, NorPartition, TenantKind,
+};
+use norn_flash_sim::{NandSim, NorSim, Tear, catalogue, nand_catalogue};
 use norn_log_heap::{Layout, LogHeap};
+use norn_nand_ftl::{Ftl, FtlConfig, Lba, MountError};
 use norn_nor_store::format::{IDENTITY_BYTES, Identity};
 use norn_object_heap::{Config, Heap};
 use norn_ordered_index::{FatList, OrderedIndex, Settings, Varying, VaryingList, codes, fat_list};
@@ -124,6 +127,16 @@ fn cases() -> Vec<Case> {
             holds: "it holds a block device on NAND",
             named: Some("norn nbd check disk.img"),
         },
+        refused(
+            "cut-disk.img",
+            make_a_cut_disk,
+            "it holds a block device on NAND whose formatting was cut short, which no norn command opens",
+        ),
+        refused(
+            "pages.img",
+            make_pages_of_a_disk,
+            "it holds pages of a block device on NAND without its checkpoint, which no norn command opens",
+        ),
         refused("wide.img", make_a_wide_index, "it holds an ordered index on 16 units of 4096 bytes"),
         refused("varied.img", make_a_varied_index, "it holds an ordered index on 16 units of 4096 bytes"),
         Case {
@@ -255,6 +268,36 @@ fn a_raw_dump_shows_an_index_whose_values_vary() {
     assert_eq!(numbers, ["0", "1", "2"], "{unit}");
     desk.succeed("log dump varied.img --raw");
     desk.fail("log show varied.img", &["it holds an ordered index on 16 units of 4096 bytes"]);
+}
+
+/// A block device on the part, which may lose power meanwhile.
+fn format_disk<D: Nand>(part: D) -> Result<Ftl<D, Vec<u8>>, MountError<D::Error>> {
+    let memory = vec![0; Ftl::<D, Vec<u8>>::memory_bytes(&part.part(), 40)];
+    Ftl::format(part, memory, FtlConfig { logical_pages: 40 })
+}
+
+/// Power is lost after the page that says that the part is being formatted, and before the first of the checkpoint.
+fn make_a_cut_disk(desk: &Desk, image: &str) {
+    let mut part = NandSim::create_image(&desk.path(image), nand_catalogue::test_part(24, 8, 256)).unwrap();
+    part.cut_power_after(5, Tear::Nothing);
+    assert!(format_disk(&mut part).is_err());
+}
+
+/// What a client has written, without the pages of the checkpoint.
+fn make_pages_of_a_disk(desk: &Desk, image: &str) {
+    let spec = nand_catalogue::test_part(24, 8, 256);
+    let mut part = NandSim::create_image(&desk.path(image), spec.clone()).unwrap();
+    let mut disk = format_disk(NandSim::new(spec)).unwrap();
+    (0..40).for_each(|number| disk.write(Lba(number), &[7; 256]).unwrap());
+    let device = disk.into_device();
+    for block in part.part().blocks() {
+        for page in (0..8).map(|page| block.page(page)) {
+            let cells = device.peek(page);
+            if cells.starts_with(&[7; 256]) {
+                part.poke(page, Column(0), &cells);
+            }
+        }
+    }
 }
 
 fn make_code(desk: &Desk, image: &str) {

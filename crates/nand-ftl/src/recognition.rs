@@ -5,7 +5,7 @@ use norn_flash::{Nand, NandPart, Recognised, TenantKind};
 use crate::format::{CHUNK_BASE, Codec, Content, FORMAT_BEGUN, FORMAT_VERSION, checkpoint_version};
 use crate::ground::medium::load;
 
-/// What [`recognise`] calls a part whose formatting was cut before the first page of the checkpoint: it holds no device.
+/// What [`recognise`] calls a part whose formatting was cut before its first page of the checkpoint: no device.
 pub const FORMAT_CUT_SHORT: &str = "a block device on NAND whose formatting was cut short";
 
 /// What [`recognise`] calls whole pages of a block device where no page of a checkpoint is whole: it cannot be mounted.

@@ -6,6 +6,7 @@ use norn_code_pager::TWO_ROOMS;
 use norn_embedded::PartContent;
 use norn_flash::{Nand, Nor, Recognised, TenantKind};
 use norn_flash_sim::{ImageError, ImageKind, NandSim, NandSpec, NorSim};
+use norn_nand_ftl::{FORMAT_CUT_SHORT, NO_CHECKPOINT};
 use serde_json::{Value, json};
 
 use super::detection::{nand_contents, nand_store_cut_short, nor_contents, store_cut_short, store_within};
@@ -201,6 +202,9 @@ fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener) 
     let command = match recognised.kind {
         _ if recognised.version != recognised.known_version => {
             return format!("it holds {recognised}, which this version of norn cannot open");
+        }
+        _ if [FORMAT_CUT_SHORT, NO_CHECKPOINT].contains(&recognised.what) => {
+            return format!("it holds {recognised}, which no norn command opens");
         }
         kind if opener.mounts(kind) => {
             return match opener {
