@@ -156,10 +156,11 @@ fn what_is_wrong_with_a_document_is_named() {
             r#"{ "classes": [{ "name": "a", "fields": [] }, { "name": "a", "fields": [] }] }"#.to_owned(),
             "two classes are",
         ),
-        (document(r#""o": { "class": "a" }, "o": { "class": "a" }"#, ""), r#"objects: "o" is there twice at line 2"#),
+        (document(r#""o": { "class": "a" }"#, r#""r": "o", "hex:72": "o""#), "root r: the name is there twice"),
+        (document(r#""o": { "class": "a" }, "o": { "class": "a" }"#, ""), r#"objects: "o" is there twice at line 3"#),
         (
             document(r#""o": { "class": "a", "fields": { "x": 1, "x": 2 } }"#, ""),
-            r#"object o, fields: "x" is there twice at line 2"#,
+            r#"object o, fields: "x" is there twice at line 3"#,
         ),
         (
             document(r#""o": { "array": "f32", "elements": [1e39] }"#, ""),

@@ -5,8 +5,8 @@
 //! 32 the bytes, up to 476                                      508 magic 4
 //! ```
 //!
-//! Values are little-endian. Blocks that are not for the main flash count for nothing. Those of each family are numbered
-//! from 0 on, and all of them say how many they are.
+//! Values are little-endian. Blocks that are not for the main flash count for nothing. Those of each family are
+//! numbered from 0 on, and all of them say how many they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +23,8 @@ const END: [u8; 4] = [0x30, 0x6F, 0xB1, 0x0A];
 const NOT_MAIN_FLASH: u32 = 1;
 /// Flag of a block that names a family of chips.
 const HAS_FAMILY: u32 = 0x2000;
-/// The family of a block that Raspberry Pi's tools put before others for a boot loader with a fault. It stands alone and
-/// says that it is the first of two.
+/// The family of a block that Raspberry Pi's tools put before others for a boot loader with a fault. It stands alone,
+/// and says that it is the first of two.
 const ABSOLUTE: u32 = 0xE48B_FF57;
 
 /// Whether the first bytes of a file are those of a block.
