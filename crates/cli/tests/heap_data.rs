@@ -192,14 +192,14 @@ fn what_is_wrong_with_a_document_is_named() {
         (document(r#""o": { "array": "u8" }"#, ""), r#"object o: the member "elements" is missing"#),
         (document("", r#""r": null"#), "root r: null in place of a string"),
         // Errors of JSON itself say in which object they are.
-        (document(r#""o": { "class": "a" }, "p": { "class" }"#, ""), "object p, class: expected `:` at line 2"),
+        (document(r#""o": { "class": "a" }, "p": { "class" }"#, ""), "object p, class: expected `:` at line 3"),
         (
             document(r#""o": { "class": "a", "fields": { "x": 01 } }"#, ""),
-            "object o, field x: invalid number at line 2",
+            "object o, field x: invalid number at line 3",
         ),
         (
             document(r#""o": { "array": "u8", "elements": [1, x] }"#, ""),
-            "object o, elements[1]: expected value at line 2",
+            "object o, elements[1]: expected value at line 3",
         ),
         (
             r#"{ "classes": [{}, { "name": "a" "fields": [] }] }"#.to_owned(),
