@@ -5,7 +5,7 @@
 //! held after it; only a non-atomic one may leave a mixture, and one torn word. Inside a transaction, only what was
 //! committed may be left. The checker must be silent, and the heap must continue to work.
 
-mod either;
+use crate::either;
 
 use either::{Model, Op, Pair, from_environment, perform, read_back};
 use norn_baselines::EepromHeap;
@@ -107,8 +107,11 @@ fn sweep(seed: u64, operations: u64, size: u32, word_bytes: u8, log_bytes: u32, 
     let mut pair = Pair::new(EepromHeap::format(EepromSim::new(part), log_bytes).unwrap());
     for number in 0..operations {
         let op = pair.draw(&mut random);
-        let context =
-            || format!("at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test eeprom_power_cuts");
+        let context = || {
+            format!(
+                "at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite eeprom_power_cuts::"
+            )
+        };
         pair = cut_everywhere(pair, &op, &mut random, tried, &context);
     }
 }

@@ -1,7 +1,7 @@
 //! Random operations do to the EEPROM heap what they do to a model in plain memory, and to the flash heap the same; the
 //! checker is silent after each of them, and a heap mounted again holds the same.
 
-mod either;
+use crate::either;
 
 use either::{Failure, Op, Pair, from_environment, read_back};
 use norn_baselines::{EepromHeap, EepromMountError};
@@ -32,7 +32,7 @@ fn agree<H: ObjectHeap + Clone>(
         let op = pair.draw(&mut random);
         let context = || {
             format!(
-                "at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test eeprom_random_operations"
+                "at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite eeprom_random_operations::"
             )
         };
         match pair.step(&op, &context) {

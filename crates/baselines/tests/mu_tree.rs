@@ -102,7 +102,7 @@ fn random_calls_answer_as_a_map() {
 fn answer_as_a_map<const LOG: usize>() {
     let mut full = 0;
     for seed in seeds(12) {
-        println!("(NORN_SEED={seed} cargo test -p norn-baselines --test mu_tree random)");
+        println!("(NORN_SEED={seed} cargo test -p norn-baselines --test suite mu_tree::random)");
         let mut random = fastrand::Rng::with_seed(seed);
         let mut tree = Tree::<LOG>::format(NorSim::new(parts()[seed as usize % 2].clone())).unwrap();
         let (mut map, keys) = (Map::new(), [40, 200, 2000][seed as usize % 3]);

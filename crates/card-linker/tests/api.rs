@@ -1,7 +1,7 @@
 //! The API has the specification's constants and no others, and the example applets are linked against it, package by
 //! package, however they are compiled.
 
-mod javac;
+use crate::javac;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What linked programs return and throw is what the JDK says, for every bytecode that javac emits within a card's
 //! subset, and for random programs. Programs that loop, recurse or are damaged are stopped.
 
-mod javac;
+use crate::javac;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -180,7 +180,7 @@ impl Writer {
 
 #[test]
 fn random_programs_do_what_the_jdk_does() {
-    for run in seeds(0..2, "-p norn-card-linker --test bytecode random_programs") {
+    for run in seeds(0..2, "-p norn-card-linker --test suite bytecode::random_programs") {
         let mut writer = Writer { random: run.random(), text: String::new() };
         writer.program(60);
         let files = [("programs/Random.java", &*writer.text)];
@@ -223,7 +223,7 @@ fn damaged_programs_end() {
     let class = program.program.exports.classes.iter().find(|class| class.shape.name == "programs/Every").unwrap();
     let methods: Vec<u16> =
         class.methods.iter().filter(|((_, descriptor), _)| descriptor == "(II)I").map(|(_, number)| *number).collect();
-    let run = seeds(0..1, "-p norn-card-linker --test bytecode damaged_programs").next().unwrap();
+    let run = seeds(0..1, "-p norn-card-linker --test suite bytecode::damaged_programs").next().unwrap();
     let mut random = run.random();
     let (mut taken, mut stopped) = (0, 0);
     for _ in 0..1_500 {

@@ -1,7 +1,7 @@
 //! Packages are linked one by one: against numbers that stay, by versions that fit, without what is unreachable. What
 //! is written is what the format's document says; and damaged images are refused or harmless, however they are read.
 
-mod javac;
+use crate::javac;
 
 use std::path::{Path, PathBuf};
 
@@ -146,8 +146,9 @@ fn an_export_table_is_the_same_after_its_text() {
     for line in ["", "norn-card-exports 2", "norn-card-exports 1", "norn-card-exports 1\npackage F0 1.0"] {
         assert!(ExportTable::from_text(line).is_err(), "{line}");
     }
-    let run =
-        seeds(0..1, "-p norn-card-linker --test linker an_export_table_is_the_same_after_its_text").next().unwrap();
+    let run = seeds(0..1, "-p norn-card-linker --test suite linker::an_export_table_is_the_same_after_its_text")
+        .next()
+        .unwrap();
     let mut random = run.random();
     for _ in 0..300 {
         let mut bytes = text.clone().into_bytes();
@@ -416,7 +417,8 @@ fn walk(
 fn damaged_images_are_refused_or_harmless() {
     let api = api();
     let purse = purse(&api);
-    let run = seeds(0..1, "-p norn-card-linker --test linker damaged_images_are_refused_or_harmless").next().unwrap();
+    let run =
+        seeds(0..1, "-p norn-card-linker --test suite linker::damaged_images_are_refused_or_harmless").next().unwrap();
     let mut random = run.random();
     let mut refused = 0;
     for original in [&api.package.image, &purse.image] {

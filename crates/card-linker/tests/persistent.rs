@@ -1,7 +1,7 @@
 //! Programs whose objects are on simulated flash return what the JDK says, also when the card is mounted again between
 //! them; and a power cut at any operation of the flash leaves a transaction of Java's whole or undone.
 
-mod javac;
+use crate::javac;
 
 use javac::program::{Program, VALUES, program};
 use norn_card_vm::{End, Failure, Objects, Persistent, StaticsError, TransactionRefusal};
@@ -118,7 +118,7 @@ impl Accounts {
 #[test]
 fn a_power_cut_leaves_a_transaction_whole_or_undone() {
     let accounts = Accounts::new();
-    let run = seeds(0..1, "-p norn-card-linker --test persistent a_power_cut").next().unwrap();
+    let run = seeds(0..1, "-p norn-card-linker --test suite persistent::a_power_cut").next().unwrap();
     let mut random = run.random();
     let mut card = accounts.card(8);
     let (mut cuts, mut whole, mut undone) = (0, 0, 0);
@@ -160,7 +160,7 @@ fn a_power_cut_leaves_a_transaction_whole_or_undone() {
 #[test]
 fn a_power_cut_leaves_static_fields_of_a_package_whole_or_absent() {
     let accounts = Accounts::new();
-    let run = seeds(0..1, "-p norn-card-linker --test persistent static_fields").next().unwrap();
+    let run = seeds(0..1, "-p norn-card-linker --test suite static_fields").next().unwrap();
     let mut random = run.random();
     let device = formatted(8, 2048).into_heap().into_device();
     for operation in 0.. {

@@ -1,7 +1,7 @@
 //! What javac emits within a card's subset is taken, what a card lacks is refused with place and advice, and what is
 //! broken is refused: no mutant of a class file panics, and none is taken that the JDK's own verifier refuses.
 
-mod javac;
+use crate::javac;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -264,7 +264,7 @@ fn no_mutant_is_taken_that_the_jdk_refuses() {
     for class in &classes {
         others.add(class.read().shape).unwrap();
     }
-    for run in norn_conformance::seeds(1..2, "-p norn-card-linker --test verifier no_mutant") {
+    for run in norn_conformance::seeds(1..2, "-p norn-card-linker --test suite verifier::no_mutant") {
         let mut random = run.random();
         let taken = scratch("mutants");
         let mut counts = (0, 0);

@@ -3,7 +3,7 @@
 //! pcscd runs with a `/run` of its own, so that it meets no other, and its reader at a port of its own. The card is
 //! served again whenever its connection ends, also in the middle of a command, which INS DE asks for.
 
-mod echo;
+use crate::echo;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! A scripted peer gets the answers of the protocol, whatever it sends; APDUs of every case and length are taken apart
 //! and nothing else is; T=0 gives the same data as T=1 does, however they are fetched.
 
-mod echo;
+use crate::echo;
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -264,7 +264,7 @@ fn extended_commands_come_in_envelopes_under_t0() {
 #[test]
 fn hostile_bytes_end_the_conversation_or_are_answered() {
     let seed = std::env::var("NORN_SEED").map_or_else(|_| fastrand::u64(..), |text| text.parse().unwrap());
-    println!("NORN_SEED={seed} cargo test -p norn-card-transport --test protocol hostile");
+    println!("NORN_SEED={seed} cargo test -p norn-card-transport --test suite protocol::hostile");
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..20_000 {
         let mut sent = Vec::new();

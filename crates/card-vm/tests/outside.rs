@@ -129,7 +129,7 @@ fn take(heap: &mut Outside, step: Step, [inside, outside]: [Ref; 2]) -> Result<(
 #[test]
 fn a_power_cut_takes_back_nothing_that_was_changed_outside() {
     let (mut cuts, mut seconds) = (0, 0);
-    for run in seeds(0..4, "-p norn-card-vm --test outside a_power_cut") {
+    for run in seeds(0..4, "-p norn-card-vm --test suite outside::a_power_cut") {
         let mut random = run.random();
         let (start, arrays) = formatted();
         let steps = steps(&mut random);

@@ -2,7 +2,7 @@
 //! mistakes are named with what helps.
 
 #[cfg(target_os = "linux")]
-mod killing;
+use crate::killing;
 
 use std::path::Path;
 use std::process::Command;

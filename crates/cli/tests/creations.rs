@@ -3,7 +3,7 @@
 //! Cards, which are directories, are in `cards`.
 #![cfg(target_os = "linux")]
 
-mod killing;
+use crate::killing;
 
 use std::fs;
 

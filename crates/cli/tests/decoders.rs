@@ -1,8 +1,8 @@
 //! The decoders in Python (`tools/decoders`), which are written from the format documents alone, read from images what
 //! the commands read.
 
-mod nbd;
-mod purses;
+use crate::nbd;
+use crate::purses;
 
 use std::collections::BTreeMap;
 use std::fs;

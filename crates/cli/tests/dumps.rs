@@ -1,6 +1,6 @@
 //! Proves that a dump shows units in full, agrees with itself, and leaves an image alone when it is to.
 
-mod purses;
+use crate::purses;
 
 use norn_desk::{Desk, line};
 use norn_flash::Address;

@@ -1,7 +1,7 @@
 //! Proves that log-structured heaps are made, used, cut, checked, shown and converted as those of TinyStore's structure
 //! are: nobody says which engine an image has, but for whoever makes it.
 
-mod purses;
+use crate::purses;
 
 use norn_desk::{Desk, line};
 use norn_flash::{Address, Nor};

@@ -1,7 +1,7 @@
 //! Proves that a heap is the same after `heap export` and `heap import`, with either engine, that types of a document
 //! are used both ways, that what is wrong with a document is named, and that the format is as its chapter says.
 
-mod purses;
+use crate::purses;
 
 use std::fs;
 

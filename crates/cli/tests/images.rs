@@ -1,6 +1,6 @@
 //! Proves that images are made, checked and shown.
 
-mod purses;
+use crate::purses;
 
 use norn_desk::{Desk, line};
 use norn_flash::Address;

@@ -1,7 +1,7 @@
 //! Heaps on parts whose words can be programmed once or twice, and on parts with spare units: made, used, cut, checked,
 //! shown.
 
-mod purses;
+use crate::purses;
 
 use norn_desk::{Desk, line};
 use norn_flash_sim::catalogue;

@@ -2,7 +2,7 @@
 //! back as they were, and a file that cannot be read or made is named with what is wrong.
 //!
 //! What takes the features `arrow` and `plots` is tested where they are on: `cargo test -p norn-cli --features
-//! arrow,plots --test log_files`. Without them, the messages that say so are.
+//! arrow,plots --test suite log_files::`. Without them, the messages that say so are.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};

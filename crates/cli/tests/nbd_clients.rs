@@ -1,7 +1,7 @@
 //! The block device server and the clients that people use: libnbd's nbdinfo and nbdcopy, fio, qemu-io, and e2fsprogs
 //! on what they carried. tools/ensure-test-programs installs them.
 
-mod nbd;
+use crate::nbd;
 
 use std::fs::{self, File};
 use std::io::Write;

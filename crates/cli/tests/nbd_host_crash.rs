@@ -5,7 +5,7 @@
 //! records; nothing that the server counts is trusted. A sector is lost as the seed says, which every failure prints;
 //! how many calls precede a loss does not depend on the machine's speed, because one client asks one request at a time.
 
-mod nbd;
+use crate::nbd;
 
 use std::collections::BTreeMap;
 use std::fs;

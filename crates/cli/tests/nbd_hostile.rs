@@ -2,7 +2,7 @@
 //! connection, the next one is served, and memory stays bounded. What is durable when is counted, and the server stops
 //! as it should.
 
-mod nbd;
+use crate::nbd;
 
 use std::io::Write;
 use std::sync::mpsc::channel;

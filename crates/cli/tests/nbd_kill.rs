@@ -2,7 +2,7 @@
 //! not is there or not, page by page; a trim that was answered, but not flushed, may be undone; and the checker finds
 //! every invariant.
 
-mod nbd;
+use crate::nbd;
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel};

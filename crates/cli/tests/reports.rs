@@ -1,7 +1,7 @@
 //! Proves that reports are JSON if asked for, that nothing is said about what was done if so asked, that lists fit a
 //! terminal, and that a command which takes its time says so there.
 
-mod purses;
+use crate::purses;
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,7 +1,7 @@
 //! Each policy evicts what the plain form of its algorithm evicts, over lists of pages that grow and shrink. LRU has a
 //! test of its own in `policies.rs`.
 //!
-//! `SEED=n cargo test -p norn-code-pager --test evictions` replays one seed.
+//! `SEED=n cargo test -p norn-code-pager --test suite evictions::` replays one seed.
 
 use std::collections::VecDeque;
 
@@ -269,7 +269,7 @@ fn evicts_the_same<P: Policy + Default, M: Plain, const FRAMES: usize>(seed: u64
     let spread = 1 + 2 * FRAMES as u16;
     for step in 0..6000 {
         let told = format!(
-            "{} step {step}; SEED={seed} cargo test -p norn-code-pager --test evictions",
+            "{} step {step}; SEED={seed} cargo test -p norn-code-pager --test suite evictions::",
             std::any::type_name::<P>()
         );
         // Loops that move, and now and then straight pieces of code.

@@ -3,7 +3,7 @@
 //! A writer of cache pages of a width that is known at run time writes the same image. Memory that is too small, and
 //! shapes that cannot be, are refused with the numbers that do not fit, before the part is used.
 //!
-//! `SEED=n cargo test -p norn-code-pager --test lent_memory` replays one seed.
+//! `SEED=n cargo test -p norn-code-pager --test suite lent_memory::` replays one seed.
 
 use norn_code_pager::policy::{
     Clock, ClockIn, FrameTable, Greedy, GreedyIn, Lru, LruIn, Policy, PolicyIn, S3Fifo, S3FifoIn, Sieve, SieveIn,
@@ -27,7 +27,7 @@ fn seeds() -> Vec<u64> {
 }
 
 fn replay(seed: u64) -> String {
-    format!("SEED={seed} cargo test -p norn-code-pager --test lent_memory")
+    format!("SEED={seed} cargo test -p norn-code-pager --test suite lent_memory::")
 }
 
 fn part(columns: ColumnAccess) -> NandSim {

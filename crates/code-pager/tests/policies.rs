@@ -2,7 +2,7 @@
 //! requests evicts, over many rounds of its stamps. Every policy finds the pages that it was given and no others, at a
 //! bounded cost. A pager's RAM keeps its bound.
 //!
-//! `SEED=n cargo test -p norn-code-pager --test policies` replays one seed.
+//! `SEED=n cargo test -p norn-code-pager --test suite policies::` replays one seed.
 
 use norn_code_pager::policy::{Clock, Cost, Frame, Greedy, Lru, Policy, S3Fifo, Sieve};
 use norn_code_pager::{CachePage, Code, Crc32c, Pager, Uncoded, pager::state_bytes_max};
@@ -75,7 +75,8 @@ fn lru_is_exact<const FRAMES: usize>(seed: u64) {
         (Lru::<FRAMES>::default(), Naive { free: (0..FRAMES as u8).collect(), ..Naive::default() });
     let mut hits = 0;
     for step in 0..6000 {
-        let told = format!("{FRAMES} frames, step {step}; SEED={seed} cargo test -p norn-code-pager --test policies");
+        let told =
+            format!("{FRAMES} frames, step {step}; SEED={seed} cargo test -p norn-code-pager --test suite policies::");
         let page = pages.next(FRAMES);
         let found = lru.request(page);
         assert!(usize::from(found.comparisons()) <= FRAMES, "{told}");
@@ -123,7 +124,7 @@ fn finds_what_it_was_given<P: Policy + Default, const FRAMES: usize>(seed: u64) 
     let (mut policy, mut frames) = (P::default(), [None; FRAMES]);
     for step in 0..3000u16 {
         let told = format!(
-            "{} step {step}; SEED={seed} cargo test -p norn-code-pager --test policies",
+            "{} step {step}; SEED={seed} cargo test -p norn-code-pager --test suite policies::",
             std::any::type_name::<P>()
         );
         let page = pages.next(FRAMES);

@@ -43,7 +43,7 @@ fn image(random: &mut Rng) -> Vec<u8> {
 #[test]
 fn every_image_is_read_as_it_was_written() {
     let mut hits = 0;
-    for run in seeds(0..30, "-p norn-code-pager --test shelf every_image") {
+    for run in seeds(0..30, "-p norn-code-pager --test suite shelf::every_image") {
         let mut random = run.random();
         let mut shelf = mount(part(random.u16(0..4), run.seed));
         let mut model: [Option<Vec<u8>>; ROOMS] = [const { None }; ROOMS];
@@ -89,7 +89,7 @@ fn every_image_is_read_as_it_was_written() {
 #[test]
 fn a_power_cut_leaves_an_image_whole_or_absent() {
     let mut cuts = 0;
-    for run in seeds(0..6, "-p norn-code-pager --test shelf a_power_cut") {
+    for run in seeds(0..6, "-p norn-code-pager --test suite shelf::a_power_cut") {
         let mut random = run.random();
         let mut shelf = mount(part(random.u16(0..3), run.seed));
         let others: Vec<Vec<u8>> = (0..3).map(|_| image(&mut random)).collect();

@@ -33,7 +33,7 @@ impl Run {
 /// The runs of `test`, the arguments that cargo takes: one for each seed, or for `NORN_SEED` alone.
 ///
 /// ```
-/// for run in norn_conformance::seeds(0..3, "-p norn-nor-remap --test power_cuts") {
+/// for run in norn_conformance::seeds(0..3, "-p norn-nor-remap --test suite power_cuts::") {
 ///     let mut random = run.random();
 ///     assert!(random.u8(..10) < 10, "replay: {}", run.replay());
 /// }

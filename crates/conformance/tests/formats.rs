@@ -139,7 +139,7 @@ fn cut_format<K: Kind>(used: &K::Device, random: &mut fastrand::Rng, run: &Run) 
 /// Cuts a kind's format over parts in use.
 fn cut_formats<K: Kind>(name: &str) {
     let mut sums = [0; 3];
-    for run in seeds(0..2, &format!("-p norn-conformance --test formats {name}")) {
+    for run in seeds(0..2, &format!("-p norn-conformance --test suite formats::{name}")) {
         let mut random = run.random();
         let used = K::used(&mut random);
         let counts = cut_format::<K>(&used, &mut random, &run);

@@ -126,7 +126,7 @@ fn nor_parts() -> [PartSpec; 4] {
 #[test]
 fn a_cut_leaves_the_old_label_of_a_nor_part_or_the_new_one() {
     let mut tally = Tally::default();
-    for run in seeds(0..8, "-p norn-conformance --test labels nor_part") {
+    for run in seeds(0..8, "-p norn-conformance --test suite nor_part") {
         let mut random = run.random();
         let spec = nor_parts()[run.seed as usize % 4].clone();
         let (end, part) = (spec.part.unit_count - 2, NorSim::new(spec));
@@ -148,7 +148,7 @@ fn nand_shapes(cut: u64, random: &mut fastrand::Rng) -> Vec<Tear> {
 #[test]
 fn a_cut_leaves_the_old_label_of_a_nand_part_or_the_new_one() {
     let mut tally = Tally::default();
-    for run in seeds(0..6, "-p norn-conformance --test labels nand_part") {
+    for run in seeds(0..6, "-p norn-conformance --test suite nand_part") {
         let mut random = run.random();
         let mut part = NandSim::new(nand_catalogue::test_part(14, 4, 512));
         part.reseed(run.seed);

@@ -167,14 +167,14 @@ fn cut(
 
 #[test]
 fn a_cut_leaves_the_old_program_or_the_new_one() {
-    let tally = cut_rows_of_updates(0..2, "-p norn-conformance --test programs old_program");
+    let tally = cut_rows_of_updates(0..2, "-p norn-conformance --test suite old_program");
     assert!(tally.cuts > 2000 && tally.second_cuts > 200 && tally.third_cuts > 20, "{tally:?}");
 }
 
 #[test]
 #[ignore = "long: cuts of many rows of updates"]
 fn cuts_of_many_updates_leave_the_old_program_or_the_new_one() {
-    let tally = cut_rows_of_updates(100..112, "-p norn-conformance --test programs many_updates -- --ignored");
+    let tally = cut_rows_of_updates(100..112, "-p norn-conformance --test suite many_updates -- --ignored");
     assert!(tally.cuts > 11_623, "{tally:?}");
 }
 
@@ -208,7 +208,7 @@ fn cut_rows_of_updates(range: std::ops::Range<u64>, test: &str) -> Tally {
 #[test]
 fn a_cut_of_a_boot_that_rolls_back_leaves_the_old_program() {
     let mut tally = Tally::default();
-    for run in seeds(0..6, "-p norn-conformance --test programs rolls_back") {
+    for run in seeds(0..6, "-p norn-conformance --test suite rolls_back") {
         let context = || format!("replay: {}", run.replay());
         let (mut random, mut firmware) = (run.random(), Firmware(part(run.seed)));
         firmware.make(&Call::Update(1, Standing::Confirmed)).unwrap();

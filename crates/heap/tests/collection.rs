@@ -12,7 +12,7 @@ use norn_heap::{AccessError, CollectError, Collected, Collection, CollectionStep
 use norn_log_heap::LogHeap;
 use norn_object_heap::{Config, Heap};
 
-const REPLAY: &str = "-p norn-heap --test collection";
+const REPLAY: &str = "-p norn-heap --test suite collection::";
 const FIELDS: usize = 3;
 const NAMES: [&[u8]; 4] = [b"first", b"second", b"third", b"fourth"];
 const VARIABLES: usize = 4;

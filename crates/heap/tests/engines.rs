@@ -4,7 +4,7 @@
 //!
 //! One test drives all engines by the trait alone; what an engine has beside it, and power cuts, its own tests prove.
 
-mod model;
+use crate::model;
 
 use model::{Failure, Models, contents, draw, perform, settle_refusal, value};
 use norn_baselines::EepromHeap;
@@ -14,7 +14,7 @@ use norn_heap::{AccessError, CreateError, Elements, Kind, Layout, ObjectHeap, Re
 use norn_log_heap::LogHeap;
 use norn_object_heap::{Config, Heap};
 
-const REPLAY: &str = "-p norn-heap --test engines";
+const REPLAY: &str = "-p norn-heap --test suite engines::";
 const CALLS: usize = 600;
 
 /// Random calls on a heap and the model; now and then the heap is mounted again, which undoes the open transaction.

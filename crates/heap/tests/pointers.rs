@@ -2,7 +2,7 @@
 //! until it is notified of its end never reads a stale byte, whatever is called, also on a part that is full and in
 //! steady state, and after power cuts. And what reading through a pointer saves.
 
-mod model;
+use crate::model;
 
 use model::{Failure, Models, contents, draw, perform, settle_refusal};
 use norn_conformance::seeds;
@@ -12,7 +12,7 @@ use norn_heap::{Kind, Layout, Listener, PhysicalPointer, PhysicalPointers, Point
 use norn_log_heap::{ErrorDetection, LogHeap};
 use norn_object_heap::{Config, Heap};
 
-const REPLAY: &str = "-p norn-heap --test pointers";
+const REPLAY: &str = "-p norn-heap --test suite pointers::";
 
 /// What a client points to: the values of an object or array from this index on, or its header.
 type Target = (Ref, Option<usize>);

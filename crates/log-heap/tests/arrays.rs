@@ -1,7 +1,7 @@
 //! Arrays of every width and size: what is stored is read, a part that is nearly full of one array takes every store to
 //! it, a refusal has no effect and is repeated, and creations and deletions that are cut leave nothing behind.
 
-mod model;
+use crate::model;
 
 use model::{Harsh, TestHeap, contents, every_shape, format, mount, parts};
 use norn_conformance::Powered;

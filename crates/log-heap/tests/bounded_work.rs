@@ -3,7 +3,7 @@
 //!
 //! With `--nocapture` it prints the table of `docs/design/log-heap.md`.
 
-mod model;
+use crate::model;
 
 use model::{TestHeap, contents, format};
 use norn_flash::Reprogramming;

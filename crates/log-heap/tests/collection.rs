@@ -1,7 +1,7 @@
 //! A collection deletes what nothing reaches and nothing else: against a plain model, with cuts at every operation, on
 //! full parts, with more slots than marks in RAM, and whatever the shape of what is collected.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use norn_flash::{Nor, Reprogramming};
 use norn_flash_sim::catalogue;
 use norn_log_heap::{AccessError, CollectError, Collected, CreateError, Layout, Ref, StoreError};
 
-const REPLAY: &str = "-p norn-log-heap --test collection";
+const REPLAY: &str = "-p norn-log-heap --test suite collection::";
 
 #[test]
 fn a_collection_leaves_what_is_reached() {

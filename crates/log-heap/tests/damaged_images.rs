@@ -3,14 +3,14 @@
 //!
 //! What is damaged may be lost: without error detection nothing notices a value that changed.
 
-mod model;
+use crate::model;
 
 use model::{Harsh, Model, TestHeap, change, draw, format, parts, perform, refuse};
 use norn_conformance::seeds;
 use norn_flash::{Address, Collected, MountError, Nor};
 use norn_log_heap::{Elements, Kind, Layout, LogHeapIn, Ref, UnitRow, Violation};
 
-const REPLAY: &str = "-p norn-log-heap --test damaged_images";
+const REPLAY: &str = "-p norn-log-heap --test suite damaged_images::";
 
 /// Reads and changes what a damaged heap says that it holds; errors are as good as results.
 fn use_it(heap: &mut TestHeap, random: &mut fastrand::Rng) {

@@ -1,7 +1,7 @@
 //! With error detection a flipped bit is an error that names its place, or changes nothing: never a wrong value. And
 //! nothing that a cut leaves behind is taken for a flipped bit.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use norn_flash_sim::NorSim;
 use norn_log_heap::format::{DIRECTORY, Geometry, SectorKind, Stream};
 use norn_log_heap::{AccessError, ErrorDetection, Layout, LogHeapIn, Ref, StoreError, UnitRow, inspection};
 
-const REPLAY: &str = "-p norn-log-heap --test error_detection";
+const REPLAY: &str = "-p norn-log-heap --test suite error_detection::";
 
 /// What became of images with a flipped bit.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 //! error detection, and any two with it. No call panics, goes on for ever, or asks the device for what is outside of
 //! the part; what is read may be wrong, and how often is counted.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use norn_flash::Address;
 use norn_flash_sim::NorSim;
 use norn_log_heap::{AccessError, LogHeapIn, Ref, StoreError, UnitRow};
 
-const REPLAY: &str = "-p norn-log-heap --test flipped_bits";
+const REPLAY: &str = "-p norn-log-heap --test suite flipped_bits::";
 
 /// What became of images.
 #[derive(Clone, Copy, Debug, Default)]

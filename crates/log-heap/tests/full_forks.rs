@@ -6,7 +6,7 @@ use norn_flash::{MountError, Nor, Reprogramming};
 use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
 use norn_log_heap::{AccessError, CreateError, Layout, LogHeapIn, Ref, StoreError, UnitRow};
 
-const REPLAY: &str = "-p norn-log-heap --test full_forks";
+const REPLAY: &str = "-p norn-log-heap --test suite full_forks::";
 const CUTS_OF_A_TRANSACTION: usize = 12;
 /// Of the operations of a transaction, those of its last calls, in which most cuts are.
 const LAST_OPERATIONS: u64 = 400;

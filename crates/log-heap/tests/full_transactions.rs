@@ -6,7 +6,7 @@ use norn_flash::Reprogramming;
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
 use norn_log_heap::{AccessError, Elements, Layout, LogHeapIn, MountError, Ref, StoreError, TransactionError, UnitRow};
 
-const REPLAY: &str = "-p norn-log-heap --test full_transactions";
+const REPLAY: &str = "-p norn-log-heap --test suite full_transactions::";
 const ARRAYS: usize = 4;
 /// Bytes of what is deleted on a full part before there is room: two units.
 const DELETED_BYTES: u64 = 2 * 2048;

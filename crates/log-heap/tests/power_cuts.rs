@@ -2,7 +2,7 @@
 //! that none does, and again during recovery. After each cut the heap is mounted: it holds what it held before the
 //! call, or what it was to hold; so it does at the next boot; every invariant holds, and it continues to work.
 
-mod model;
+use crate::model;
 
 use model::cuts::{Cut, Draw, cut_calls, cut_calls_on};
 use model::{
@@ -12,7 +12,7 @@ use model::{
 use norn_conformance::{Powered, Run, Subject, Sweep, seeds};
 use norn_flash_sim::{PartSpec, Tear};
 
-const REPLAY: &str = "-p norn-log-heap --test power_cuts";
+const REPLAY: &str = "-p norn-log-heap --test suite power_cuts::";
 
 #[test]
 fn every_cut_in_every_shape() {

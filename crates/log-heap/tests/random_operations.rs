@@ -1,7 +1,7 @@
 //! Long random runs on parts of every kind hold what a plain model holds, with every invariant after every call, also
 //! when the power goes between calls; a part that is filled refuses and goes on.
 
-mod model;
+use crate::model;
 
 use model::{
     Call, Failure, Model, can_grow, change, contents, draw, draw_in_transaction, draw_put_in_transaction, format,
@@ -10,7 +10,7 @@ use model::{
 use norn_conformance::seeds;
 use norn_log_heap::{Layout, Ref};
 
-const REPLAY: &str = "-p norn-log-heap --test random_operations";
+const REPLAY: &str = "-p norn-log-heap --test suite random_operations::";
 
 #[test]
 fn a_heap_holds_what_the_model_holds() {

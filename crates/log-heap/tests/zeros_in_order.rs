@@ -2,7 +2,7 @@
 //! up to a place in the unit, or from one on, in its head or beyond. Erases of random calls are cut so, and those of
 //! the recovery again; and those of formats. No contract allows it; a heap survives it.
 
-mod model;
+use crate::model;
 
 use model::cuts::Cut;
 use model::{
@@ -14,7 +14,7 @@ use norn_flash::{MountError, Nor};
 use norn_flash_sim::Tear;
 use norn_log_heap::{LogHeapIn, UnitRow};
 
-const REPLAY: &str = "-p norn-log-heap --test zeros_in_order";
+const REPLAY: &str = "-p norn-log-heap --test suite zeros_in_order::";
 /// Cuts of each erase that is cut: half of them in the first 64 bytes.
 const CUTS_OF_ERASE: usize = 4;
 

@@ -2,8 +2,8 @@
 //! fixed priorities, with and without a pager on the same part, with tasks that leave and join, with cuts of the power,
 //! and with a processor that is never idle when a job comes.
 
-mod model;
-mod processor;
+use crate::model;
+use crate::processor;
 
 use model::{formatted, mounted};
 use norn_conformance::{Run, seeds};
@@ -125,7 +125,8 @@ fn check(processor: &Processor, context: &str, sums: &mut Sums) {
 
 fn run_sets(sets: std::ops::Range<u64>, test: &str) {
     let mut sums = Sums::default();
-    seeds(sets, &format!("-p norn-nand-ftl --test admitted_sets {test}")).for_each(|run| run_set(&run, &mut sums));
+    seeds(sets, &format!("-p norn-nand-ftl --test suite admitted_sets::{test}"))
+        .for_each(|run| run_set(&run, &mut sums));
     eprintln!("{sums:?}");
     assert!(sums.with_tasks * 3 > sums.started && sums.cuts > 20 && sums.rejoined > 50, "{sums:?}");
     assert!(sums.recycled > 100 && sums.checkpoint_pages > 100, "{sums:?}");
@@ -147,7 +148,7 @@ fn every_one_of_thousands() {
 #[test]
 fn a_task_that_does_not_declare_what_it_computes_makes_jobs_late() {
     let (mut refused, mut late) = (0, 0);
-    for run in seeds(0..60, "-p norn-nand-ftl --test admitted_sets does_not_declare") {
+    for run in seeds(0..60, "-p norn-nand-ftl --test suite does_not_declare") {
         let mut random = run.random();
         let setting = Setting { placement: Placement::Random, ..Setting::draw(&mut random) };
         let Some(mut processor) = setting.processor(setting.filled(run.seed), run.seed) else { continue };

@@ -9,8 +9,8 @@
 //! the test is. What it takes for granted and does not come is the rest: collectors that find tokens free, and victims
 //! with more than α dead pages.
 
-mod model;
-mod processor;
+use crate::model;
+use crate::processor;
 
 use model::formatted;
 use norn_conformance::seeds;
@@ -169,7 +169,7 @@ struct Ratios {
 
 fn ratios(sets: std::ops::Range<u64>, rounds: u32, scheduling: Scheduling, test: &str) -> Ratios {
     let mut ratios = Ratios::default();
-    for run in seeds(sets, &format!("-p norn-nand-ftl --test adversary {test}")) {
+    for run in seeds(sets, &format!("-p norn-nand-ftl --test suite adversary::{test}")) {
         let mut random = run.random();
         let Some(set) = Set::draw(&mut random, scheduling) else { continue };
         let response = set.search(&mut random, rounds, 0, run.replay());

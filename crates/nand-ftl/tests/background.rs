@@ -1,8 +1,8 @@
 //! Several tasks without deadlines share the tokens: one that writes whenever it can does not starve those that ask now
 //! and then. What they copy is paid for, with the page of the checkpoint that will have it.
 
-mod model;
-mod processor;
+use crate::model;
+use crate::processor;
 
 use model::formatted;
 use norn_conformance::seeds;
@@ -58,7 +58,7 @@ fn pages_written(seed: u64, asks: &[u32]) -> (u64, Vec<u64>) {
 
 #[test]
 fn a_greedy_task_does_not_starve_those_that_ask_now_and_then() {
-    for run in seeds(0..3, "-p norn-nand-ftl --test background") {
+    for run in seeds(0..3, "-p norn-nand-ftl --test suite background::") {
         let (greedy, written) = pages_written(run.seed, &[1_000, 100, 10, 5]);
         // They ask 10,000, 1,000, 100 and 50 times, and are told to wait every other time.
         let context = format!("{greedy}, {written:?}, replay: {}", run.replay());

@@ -2,7 +2,7 @@
 //! mixture. Cut at every program and erase, in every shape that the contract of NAND parts allows, over parts in use
 //! and over fresh ones.
 
-mod model;
+use crate::model;
 
 use model::{Model, Operation, TestFtl, audit, formatted, memory};
 use norn_conformance::{Run, one_of_each_on_nand, seeds};
@@ -83,7 +83,7 @@ fn specs() -> [NandSpec; 3] {
 
 #[test]
 fn a_cut_format_of_a_part_in_use_leaves_no_mixture() {
-    for run in seeds(0..6, "-p norn-nand-ftl --test cut_formats in_use") {
+    for run in seeds(0..6, "-p norn-nand-ftl --test suite in_use") {
         let spec = &specs()[run.seed as usize % 3];
         let old_pages = norn_nand_ftl::max_logical_pages(&spec.part, 2) * 9 / 10;
         let (mut ftl, mut model) = formatted(spec.clone(), 2, old_pages, run.seed);
@@ -102,7 +102,7 @@ fn a_cut_format_of_a_part_in_use_leaves_no_mixture() {
 
 #[test]
 fn a_cut_format_of_a_fresh_part_leaves_a_device_or_none() {
-    for run in seeds(0..3, "-p norn-nand-ftl --test cut_formats fresh") {
+    for run in seeds(0..3, "-p norn-nand-ftl --test suite fresh") {
         let spec = specs()[run.seed as usize].clone();
         let [old, new, nothing] = cut_format(&NandSim::new(spec), None, 20, &run);
         assert!(old == 0 && new > 0 && nothing > 100, "{old} old, {new} new, {nothing} nothing");

@@ -1,7 +1,7 @@
 //! Mounts that are cut again and again, each by a program that reads as whole until it does not: what the page of the
 //! checkpoint said that was cut first is not taken for certain before it is on flash again.
 
-mod model;
+use crate::model;
 
 use model::{Error, Model, Operation, TestFtl, formatted, memory, mounted};
 use norn_flash::{Column, NandPart, PageAddress};

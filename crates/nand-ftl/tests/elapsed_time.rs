@@ -1,6 +1,6 @@
 //! Time that passes while nobody asks: a long jump is as many short ones, and takes no longer.
 
-mod model;
+use crate::model;
 
 use model::formatted;
 use norn_flash_sim::NandSim;

@@ -1,7 +1,7 @@
 //! Pages of the checkpoint that are whole at one mount and not at the next, as the contract of NAND parts allows after
 //! a cut: neither trims that were flushed nor acknowledged writes come undone.
 
-mod model;
+use crate::model;
 
 use model::{Model, Operation, TestFtl, formatted, memory, mounted};
 use norn_flash::{Block, Column, PageAddress};

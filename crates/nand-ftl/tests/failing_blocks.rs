@@ -1,6 +1,6 @@
 //! Blocks that fail while something depends on them: what was there before does not come back, and nothing is lost.
 
-mod model;
+use crate::model;
 
 use model::{Model, Operation, TestFtl, formatted, memory};
 use norn_flash_sim::NandSim;

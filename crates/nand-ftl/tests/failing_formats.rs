@@ -1,7 +1,7 @@
 //! Formats in which a block cannot be erased: nothing of the old device is on the new one, whatever the pages in that
 //! block read as then and later.
 
-mod model;
+use crate::model;
 
 use model::memory;
 use norn_flash::{Block, Column};

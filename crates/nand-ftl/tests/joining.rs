@@ -1,7 +1,7 @@
 //! Tasks that join, leave and join again, of every kind, run by earliest deadline first in simulated time: what was
 //! admitted never misses a deadline and never waits for a token while the guarantee holds.
 
-mod model;
+use crate::model;
 
 use model::formatted;
 use norn_conformance::{Run, seeds};
@@ -164,7 +164,7 @@ fn processor(run: &Run) -> Processor {
 /// The share of a task that leaves is its own until its period ends: it cannot be had again by joining again.
 #[test]
 fn a_task_that_leaves_and_joins_again_does_not_starve_another() {
-    for run in seeds(0..2, "-p norn-nand-ftl --test joining starve") {
+    for run in seeds(0..2, "-p norn-nand-ftl --test suite starve") {
         let (mut processor, mut random) = (processor(&run), run.random());
         let eager = Kind { cpu_us: 20_000, writes: 0, period_us: 50_000 };
         processor.join(Kind { cpu_us: 400_000, writes: 0, period_us: 1_000_000 }).unwrap();
@@ -189,7 +189,7 @@ fn a_task_that_leaves_and_joins_again_does_not_starve_another() {
 #[test]
 fn tasks_of_every_kind_join_leave_and_join_again() {
     let mut rejoined = 0;
-    for run in seeds(0..30, "-p norn-nand-ftl --test joining every_kind") {
+    for run in seeds(0..30, "-p norn-nand-ftl --test suite every_kind") {
         let (mut processor, mut random) = (processor(&run), run.random());
         for _ in 0..120 {
             let end = processor.now_us + random.u64(0..60_000);

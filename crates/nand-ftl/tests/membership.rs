@@ -1,7 +1,7 @@
 //! The limits of admission and of collectors, one by one: what counts for how long after a task has left, when free
 //! tokens are a gift, what a task gives up.
 
-mod model;
+use crate::model;
 
 use model::formatted;
 use norn_flash_sim::NandSim;

@@ -1,7 +1,7 @@
 //! What mounting costs, counted; that everything is found without a checkpoint; and that no damage makes it panic, loop
 //! or touch what is marked bad.
 
-mod model;
+use crate::model;
 
 use model::{Model, Operation, TestFtl, audit, formatted, memory, mounted};
 use norn_flash::{Column, NandPart, PageNumber};

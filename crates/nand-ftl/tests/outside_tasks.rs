@@ -4,7 +4,7 @@
 //! too. Whatever returned is there, nothing else is; what was admitted before a cut is admitted after it; no write of a
 //! task waits for a token.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeMap;
 
@@ -396,7 +396,7 @@ fn format_cut(world: &mut World, random: &mut fastrand::Rng, sums: &mut Sums, co
 #[test]
 fn sessions_of_tasks_are_survived_wherever_they_are_cut() {
     let mut sums = Sums::default();
-    for run in seeds(0..12, "-p norn-nand-ftl --test outside_tasks wherever") {
+    for run in seeds(0..12, "-p norn-nand-ftl --test suite wherever") {
         live(&run, 7, &mut sums);
     }
     eprintln!("{sums:?}");
@@ -408,7 +408,7 @@ fn sessions_of_tasks_are_survived_wherever_they_are_cut() {
 #[ignore = "minutes"]
 fn thousands_of_cuts_are_survived() {
     let mut sums = Sums::default();
-    for run in seeds(1_000..1_300, "-p norn-nand-ftl --test outside_tasks thousands -- --ignored") {
+    for run in seeds(1_000..1_300, "-p norn-nand-ftl --test suite outside_tasks::thousands -- --ignored") {
         live(&run, 1, &mut sums);
     }
     eprintln!("{sums:?}");

@@ -1,7 +1,7 @@
 //! Power cuts at every program and erase of random operations, in every torn shape, and again while mounting: what was
 //! acknowledged is there, what was in flight is old or new, and stays what it is.
 
-mod model;
+use crate::model;
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Random operations on the FTL and on the model, with the checker after each: the FTL is a block device, on parts of
 //! every kind, with bad blocks, bit errors and blocks that fail.
 
-mod model;
+use crate::model;
 
 use model::{Model, Operation, TestFtl, audit, formatted, mounted};
 use norn_flash_sim::Noise;

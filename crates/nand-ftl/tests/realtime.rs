@@ -1,7 +1,7 @@
 //! The real-time part without a clock of its own: tokens, admission, leaving, failures within the budget, power cuts.
 //! (Deadlines are held by the lab's scheduler, `crates/lab/tests/realtime_gc.rs`.)
 
-mod model;
+use crate::model;
 
 use model::{Model, TestFtl, formatted, mounted};
 use norn_flash_sim::nand_catalogue::test_part;

@@ -1,6 +1,6 @@
 //! Room for the next mount: no part is refused for want of a free page, however sessions end.
 
-mod model;
+use crate::model;
 
 use model::{Model, Operation, TestFtl, audit, formatted, memory};
 use norn_flash_sim::nand_catalogue::{NandSpec, test_part};

@@ -4,7 +4,7 @@
 //! What was acknowledged is there after the cut, after the second boot, and after further work. What was in flight is
 //! old or new, and the mount that completes first decides which.
 
-mod model;
+use crate::model;
 
 use std::time::{Duration, Instant};
 

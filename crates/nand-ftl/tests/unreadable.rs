@@ -1,8 +1,8 @@
 //! Pages that cannot be read while tasks run, within the failure budget: no job is late, no write waits for a token,
 //! and what was trimmed stays trimmed when the page was one of the checkpoint.
 
-mod model;
-mod processor;
+use crate::model;
+use crate::processor;
 
 use model::{formatted, mounted};
 use norn_conformance::{Run, seeds};
@@ -94,7 +94,7 @@ fn run_set(run: &Run, sums: &mut Sums) {
 
 fn run_sets(sets: std::ops::Range<u64>, test: &str) {
     let mut sums = Sums::default();
-    seeds(sets, &format!("-p norn-nand-ftl --test unreadable {test}")).for_each(|run| run_set(&run, &mut sums));
+    seeds(sets, &format!("-p norn-nand-ftl --test suite unreadable::{test}")).for_each(|run| run_set(&run, &mut sums));
     eprintln!("{sums:?}");
     assert!(sums.retired * 8 > u64::from(sums.damaged) && sums.filled * 2 > sums.sets, "{sums:?}");
 }

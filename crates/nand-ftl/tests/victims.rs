@@ -1,7 +1,7 @@
 //! Which block a collector empties: of those with the fewest live pages, the one with the fewest erases; and the wear
 //! leveler: any that is two erases behind the average.
 
-mod model;
+use crate::model;
 
 use model::formatted;
 use norn_flash_sim::NandSim;

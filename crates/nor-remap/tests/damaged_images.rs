@@ -1,6 +1,6 @@
 //! An image of any contents gives an error or a part: never a panic, and never a loop without end.
 
-mod model;
+use crate::model;
 
 use model::{Pair, TestRemap, parts, perform};
 use norn_conformance::from_environment;

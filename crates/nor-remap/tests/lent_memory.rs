@@ -2,7 +2,7 @@
 //! flash what one does that holds it itself, operation by operation. Rows that are too few are refused before the part
 //! is used.
 
-mod model;
+use crate::model;
 
 use model::{TestRemap, parts};
 use norn_conformance::seeds;
@@ -48,7 +48,7 @@ fn cells(device: &NorSim) -> Vec<u8> {
 
 #[test]
 fn lent_memory_changes_nothing_on_flash() {
-    for run in seeds(0..3, "-p norn-nor-remap --test lent_memory") {
+    for run in seeds(0..3, "-p norn-nor-remap --test suite lent_memory::") {
         for spec in parts() {
             let context = || format!("{spec:?}, replay: {}", run.replay());
             let mut own = TestRemap::format(device(&spec), CONFIG).unwrap();

@@ -3,7 +3,7 @@
 //! After each cut the part is mounted. An erase took place wholly or not at all; a program cleared a subset of the bits
 //! that it was to clear; nothing else changed. The call can then be made again, and takes full effect.
 
-mod model;
+use crate::model;
 
 use model::{Op, Pair, TestRemap, check, parts, perform, read_all};
 use norn_conformance::{Context, PowerLost, Subject, Sweep, Tally, Trial, one_of_each, seeds as seeds_of};
@@ -105,7 +105,7 @@ fn cut_everywhere(pair: &Pair, op: &Op, random: &mut fastrand::Rng, context: Con
 
 fn sweep(seeds: std::ops::Range<u64>, operations: u64) {
     let mut tally = Tally::default();
-    for run in seeds_of(seeds, "-p norn-nor-remap --test power_cuts") {
+    for run in seeds_of(seeds, "-p norn-nor-remap --test suite power_cuts::") {
         let mut random = run.random();
         let mut pair = Pair::new(parts()[run.seed as usize % 6].clone(), 1);
         for number in 0..operations {

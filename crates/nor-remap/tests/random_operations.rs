@@ -1,7 +1,7 @@
 //! Random programs and erases do to the virtual part what they do to bytes in plain memory, on parts of every kind; the
 //! checker is silent after each of them, a part mounted again holds the same, and the simulated part refuses nothing.
 
-mod model;
+use crate::model;
 
 use model::{Pair, TestRemap, check, parts};
 use norn_conformance::from_environment;

@@ -1,7 +1,7 @@
 //! Units that fail to erase or to program are retired while there are spares, and their data moves; then the error
 //! comes back, and everything stays readable. A device that does not answer is given up at once.
 
-mod model;
+use crate::model;
 
 use model::{Op, Pair, TestRemap, check, parts, perform, read_all};
 use norn_conformance::from_environment;
@@ -33,7 +33,7 @@ fn run_to_failure(pair: &mut Pair, random: &mut fastrand::Rng, context: &dyn Fn(
 #[test]
 fn units_that_wear_out_are_replaced_until_no_spare_is_left() {
     for seed in from_environment("NORN_SEED").map_or(0..24, |seed| seed..seed + 1) {
-        let context = || format!("; replay: NORN_SEED={seed} cargo test -p norn-nor-remap --test retirement");
+        let context = || format!("; replay: NORN_SEED={seed} cargo test -p norn-nor-remap --test suite retirement::");
         let mut random = fastrand::Rng::with_seed(seed);
         let mut pair = Pair::new(parts()[seed as usize % 6].clone(), 3);
         pair.remap.device_mut().set_endurance(Some(12));
@@ -53,7 +53,7 @@ fn units_that_wear_out_are_replaced_until_no_spare_is_left() {
 #[test]
 fn units_that_do_not_take_programs_are_replaced() {
     for seed in from_environment("NORN_SEED").map_or(0..24, |seed| seed..seed + 1) {
-        let context = || format!("; replay: NORN_SEED={seed} cargo test -p norn-nor-remap --test retirement");
+        let context = || format!("; replay: NORN_SEED={seed} cargo test -p norn-nor-remap --test suite retirement::");
         let mut random = fastrand::Rng::with_seed(seed);
         let mut pair = Pair::new(parts()[seed as usize % 6].clone(), 3);
         let mut failing = Vec::new();
@@ -80,7 +80,7 @@ fn units_that_do_not_take_programs_are_replaced() {
 fn cuts_during_retirement_lose_nothing() {
     let mut cuts = 0;
     for seed in from_environment("NORN_SEED").map_or(0..12, |seed| seed..seed + 1) {
-        let context = || format!("; replay: NORN_SEED={seed} cargo test -p norn-nor-remap --test retirement");
+        let context = || format!("; replay: NORN_SEED={seed} cargo test -p norn-nor-remap --test suite retirement::");
         let mut random = fastrand::Rng::with_seed(seed);
         let mut pair = Pair::new(parts()[seed as usize % 6].clone(), 3);
         for _ in 0..100 {

@@ -4,7 +4,7 @@
 //! After each cut the store is mounted. It must hold what was committed before the operation in flight, or what was
 //! committed after it, and nothing in between; the checker must be silent; and it must continue to work.
 
-mod model;
+use crate::model;
 
 use model::{Model, Op, Outcome, Pair, TestStore, check, configs, from_environment, read};
 use norn_conformance::{Context, PowerLost, Subject, Survey, Sweep, Tally, Trial};
@@ -90,7 +90,7 @@ fn run(seed: u64, spec: PartSpec, config: StoreConfig, (operations, shapes): (u6
     let mut pair = Pair::new(spec, config);
     for number in 0..operations {
         let op = pair.draw(&mut random);
-        let replay = format!("NORN_SEED={seed} cargo test -p norn-nor-store --test power_cuts");
+        let replay = format!("NORN_SEED={seed} cargo test -p norn-nor-store --test suite power_cuts::");
         let context = || format!("at operation {number}, {op:?}, of {config:?}; replay: {replay}");
         let mut next = pair.clone();
         assert_ne!(next.step(&op, &context), Outcome::PowerLost, "{}", context());

@@ -1,6 +1,6 @@
 //! Transactions: what is open is seen by its own reader, committed at once or undone, and bounded by the log.
 
-mod model;
+use crate::model;
 
 use model::{Model, Op, Outcome, Pair, check, configs, from_environment, read};
 use norn_flash_sim::catalogue;
@@ -79,7 +79,7 @@ fn random_operations_do_what_the_model_does() {
         let mut refused = 0;
         for number in 0..1000 {
             let op = pair.draw(&mut random);
-            let replay = format!("NORN_SEED={seed} cargo test -p norn-nor-store --test transactions");
+            let replay = format!("NORN_SEED={seed} cargo test -p norn-nor-store --test suite transactions::");
             let context = || format!("after operation {number}, {op:?}, of {config:?}; replay: {replay}");
             refused += u32::from(pair.step(&op, &context) == Outcome::Refused);
             let found = read(&mut pair.store.clone()).unwrap();

@@ -1,6 +1,6 @@
 //! Versioned trees beside a sorted map: every look-up agrees, in the open version and in the committed one.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn leaf(store: &mut TestStore) -> SectorPtr {
 #[test]
 fn a_tree_is_a_sorted_map_with_two_versions() {
     let seed = from_environment("NORN_SEED", 2006);
-    println!("replay: NORN_SEED={seed} cargo test -p norn-nor-store --test versioned_trees");
+    println!("replay: NORN_SEED={seed} cargo test -p norn-nor-store --test suite versioned_trees::");
     let mut random = fastrand::Rng::with_seed(seed);
     let config = StoreConfig { log_units: 4, ..StoreConfig::default() };
     let mut store = TestStore::format(NorSim::new(catalogue::test_part(16, 4096)), config).unwrap();

@@ -1,7 +1,7 @@
 //! Wear: with a wear period all units are erased about as often, also those that hold what never changes; marks show
 //! every move.
 
-mod model;
+use crate::model;
 
 use model::{Model, Op, Outcome, Pair, check};
 use norn_flash::{EraseUnit, Nor};

@@ -1,7 +1,7 @@
 //! No call takes more device operations than its derived worst case (`docs/design/worst-cases.md`), and with room that
 //! was reclaimed ahead of time no update erases.
 
-mod model;
+use crate::model;
 
 use model::{ModelObject, Op, Outcome, Pair, check, configs, delta_configs};
 use norn_conformance::from_environment;
@@ -171,7 +171,8 @@ fn stay_within_bounds(seeds: std::ops::Range<u64>, operations: u64) {
             };
             let (erases, programs) = bound(&worst(&op, object, &config), u64::from(unit_bytes), &config);
             let before = pair.heap.device().counters();
-            let context = || format!("operation {number}; replay: NORN_SEED={seed} cargo test --test bounded_work");
+            let context =
+                || format!("operation {number}; replay: NORN_SEED={seed} cargo test --test suite bounded_work::");
             assert_ne!(pair.step(&op, &context), Outcome::PowerLost);
             let cost = pair.heap.device().counters() - before;
             assert!(

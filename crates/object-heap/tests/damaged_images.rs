@@ -10,7 +10,8 @@ fn run(seeds: std::ops::Range<u64>) {
         let mut random = fastrand::Rng::with_seed(seed);
         let bytes: Vec<u8> = (0..random.usize(20..200)).map(|_| random.u8(..)).collect();
         let tried = std::panic::catch_unwind(|| try_damaged(&bytes));
-        let fate = tried.unwrap_or_else(|_| panic!("replay: NORN_SEED={seed} cargo test --test damaged_images"));
+        let fate =
+            tried.unwrap_or_else(|_| panic!("replay: NORN_SEED={seed} cargo test --test suite damaged_images::"));
         *fates.entry(fate).or_default() += 1;
     }
     println!("{fates:?}");

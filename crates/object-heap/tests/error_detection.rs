@@ -5,7 +5,7 @@
 //! refuses the image, or every value reads as it should or gives an error. What neither the mount nor the checker
 //! reports must lie in one of the places that are listed here, where no value, flag or code in effect is.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -272,7 +272,7 @@ fn flip_bits(left: Left, stride: u64) -> BTreeMap<(Fate, &'static str), u64> {
                     let byte = device.peek(Address(address), 1)[0] ^ 1 << (bit % 8);
                     device.poke(Address(address), &[byte]);
                     let fate = examine(device, model, Use::Changes, unit).unwrap_or_else(|wrong| {
-                        let replay = format!("NORN_BIT={bit} cargo test --test error_detection flipped");
+                        let replay = format!("NORN_BIT={bit} cargo test --test suite flipped");
                         panic!(
                             "{wrong} after bit {bit} at {address:#x} ({place}, {left:?}) is flipped; replay: {replay}"
                         )
@@ -400,7 +400,7 @@ fn damaged(device: &NorSim, model: &Model, seed: u64) -> (&'static str, &'static
         Ok(Fate::Reported) => "reported",
         Ok(Fate::Noticed | Fate::Silent) => "all values right",
         Err(wrong) => {
-            println!("{kind}: {wrong}; replay: NORN_SEED={seed} cargo test --test error_detection several");
+            println!("{kind}: {wrong}; replay: NORN_SEED={seed} cargo test --test suite several");
             "wrong"
         }
     };

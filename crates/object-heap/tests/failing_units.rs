@@ -1,7 +1,7 @@
 //! Erase units that wear out or take no programs: below a `Remap` with spares the heap continues as if nothing had
 //! happened, on parts of every kind, until no spare is left.
 
-mod model;
+use crate::model;
 
 use model::device::{TestDevice, limited_parts};
 use model::{Failure, Outcome, Pair, check, configs, perform};
@@ -34,7 +34,9 @@ fn worn_units_are_replaced() {
             let op = pair.draw(&mut random);
             let number = operations;
             let context = || {
-                format!("after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test failing_units")
+                format!(
+                    "after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite failing_units::"
+                )
             };
             let mut tried = pair.heap.clone();
             match perform(&mut tried, &op) {
@@ -69,7 +71,9 @@ fn units_that_take_no_programs_are_replaced() {
             }
             let op = pair.draw(&mut random);
             let context = || {
-                format!("after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test failing_units")
+                format!(
+                    "after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite failing_units::"
+                )
             };
             assert_ne!(pair.step(&op, &context), Outcome::PowerLost);
             if number % 10 == 0 {

@@ -1,7 +1,7 @@
 //! A device that is kept nearly full for long: reclamation never deadlocks, `Full` is an error and nothing else, and
 //! what is freed can be used again.
 
-mod model;
+use crate::model;
 
 use model::device::limited_parts;
 use model::{Op, Outcome, Pair, check};
@@ -63,7 +63,7 @@ fn churn_on(part: PartSpec, costs_max: (u64, u64), seed: u64, records: usize, op
     let (mut done, mut refused) = (0, 0);
     let mut worst = Counters::default();
     for number in 0..operations {
-        let context = || format!("operation {number}; replay: NORN_SEED={seed} cargo test --test full_device");
+        let context = || format!("operation {number}; replay: NORN_SEED={seed} cargo test --test suite full_device::");
         let reference = some_reference(&pair, &mut random);
         let fields = &pair.committed.objects[&reference].fields;
         let op = match random.u8(0..20) {

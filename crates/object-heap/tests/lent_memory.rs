@@ -48,7 +48,7 @@ fn cells(device: &NorSim) -> Vec<u8> {
 
 #[test]
 fn lent_memory_changes_nothing_on_flash() {
-    for run in seeds(0..3, "-p norn-object-heap --test lent_memory") {
+    for run in seeds(0..3, "-p norn-object-heap --test suite lent_memory::") {
         for geometry in GEOMETRIES {
             let mut own: Heap<_, 256> = Heap::format(device(geometry), Config::default()).unwrap();
             let mut rows = rows_for(&device(geometry).part());

@@ -1,7 +1,7 @@
 //! Pointers with notification: a client that keeps every pointer until it is notified never reads a stale byte,
 //! whatever it does, on a mapped part and on one that is not, with room and without. And what they cost.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeSet;
 
@@ -86,8 +86,11 @@ fn run<D: Nor<Error = SimError> + Clone>(device: D, config: Config, seed: u64, t
             }
         }
         for op in ops {
-            let context =
-                || format!("after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test notification");
+            let context = || {
+                format!(
+                    "after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite notification::"
+                )
+            };
             tally.refused += u32::from(pair.step(&op, &context) == Outcome::Refused);
             tally.operations += 1;
             let visible = pair.visible().clone();

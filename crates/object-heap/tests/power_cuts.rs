@@ -5,7 +5,7 @@
 //! held after it, and nothing in between; the checker must be silent; and it must continue to work. Inside a
 //! transaction, only what was committed may be left.
 
-mod model;
+use crate::model;
 
 use model::device::{TestDevice, limited_parts};
 use model::{Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, delta_configs, detecting_configs};
@@ -94,7 +94,7 @@ fn run(seed: u64, part: PartSpec, config: Config, width: Width) -> Tally {
     for number in 0..width.operations {
         let op = pair.draw(&mut random);
         let context =
-            || format!("at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test power_cuts");
+            || format!("at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite power_cuts::");
         let mut next = pair.clone();
         assert_ne!(next.step(&op, &context), Outcome::PowerLost);
         let shapes = |cut, random: &mut fastrand::Rng| shapes(&pair, &op, cut, width, random);
@@ -318,7 +318,7 @@ fn brown_out(seed: u64, part: PartSpec, boots: u64) -> u64 {
     };
     let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs[seed as usize % 4] };
     let mut pair = Pair::new(part, config);
-    let context = || format!("; replay: NORN_SEED={seed} cargo test --test power_cuts brown_outs");
+    let context = || format!("; replay: NORN_SEED={seed} cargo test --test suite power_cuts::brown_outs");
     for _ in 0..random.usize(0..120) {
         let op = pair.draw(&mut random);
         pair.step(&op, &context);

@@ -1,7 +1,7 @@
 //! Random operations do to the heap what they do to a model in plain memory; the checker is silent after each of them,
 //! and a heap mounted again holds the same.
 
-mod model;
+use crate::model;
 
 use model::device::limited_parts;
 use model::{Outcome, Pair, check, configs, delta_configs, detecting_configs};
@@ -61,7 +61,7 @@ fn agree(seeds: std::ops::Range<u64>, ground: fn(u64) -> (PartSpec, Config)) {
             let op = pair.draw(&mut random);
             let context = || {
                 format!(
-                    "after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test random_operations"
+                    "after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite random_operations::"
                 )
             };
             match pair.step(&op, &context) {

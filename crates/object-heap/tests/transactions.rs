@@ -1,25 +1,16 @@
 //! Transactions: whole or absent, also when they fail for lack of room or log space, and after a power cut at any
 //! place.
 
-#[path = "model/device.rs"]
-pub mod device;
-
-use device::TestDevice;
-use norn_flash_sim::{PartSpec, Tear, catalogue};
+use crate::model::device::TestDevice;
+use norn_flash_sim::Tear;
 use norn_object_heap::{
     AccessError, Config, CreateError, ErrorDetection, Heap, Layout, Ref, StoreError, TransactionError,
 };
 
 type SimHeap = Heap<TestDevice, 64>;
 
-/// The part under test; `transactions_on_limited_parts.rs` has others.
-#[allow(dead_code)]
-fn part(units: u16, unit_bytes: u32) -> PartSpec {
-    catalogue::test_part(units, unit_bytes)
-}
-
 fn heap_of(units: u16, unit_bytes: u32, config: Config) -> SimHeap {
-    SimHeap::format(TestDevice::new(crate::part(units, unit_bytes)), config).unwrap()
+    SimHeap::format(TestDevice::new(super::part(units, unit_bytes)), config).unwrap()
 }
 
 fn balance(heap: &mut SimHeap, account: Ref) -> u32 {
@@ -186,7 +177,7 @@ fn a_reference_from_an_undone_transaction_is_not_given_again() {
 
 #[test]
 fn impossible_configurations_are_refused() {
-    let refused = |config| SimHeap::format(TestDevice::new(crate::part(8, 1024)), config).map(|_| ()).unwrap_err();
+    let refused = |config| SimHeap::format(TestDevice::new(super::part(8, 1024)), config).map(|_| ()).unwrap_err();
     let text = |config| refused(config).to_string();
     assert_eq!(text(Config { log_units: 1, ..Config::default() }), "unsuitable: the log takes 2 to 8 units");
     assert_eq!(text(Config { log_units: 9, ..Config::default() }), "unsuitable: the log takes 2 to 8 units");

@@ -3,8 +3,8 @@
 #[path = "transactions.rs"]
 mod transactions;
 
+use crate::model::device::limited_parts;
 use norn_flash_sim::PartSpec;
-use transactions::device::limited_parts;
 
 /// A part with the room of a test part of this geometry, also where sectors are rounded up to 32 bytes; its kind
 /// depends on the geometry.

@@ -1,7 +1,7 @@
 //! A batch happens wholly or not at all: random batches answer as a map does, and none is lost or halved by cuts at
 //! every operation, during recovery again, and a third time.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Calls are as short as they are said to be: over long random histories on lists of every fill, on units of 64 KB and
 //! of 4 KB, a change after steps ahead of need moves one block at most, and without them no more than its bound.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The number of keys is known after a format, after a stop, after a cut and once it was counted, and is right after
 //! any cut. Where a stop finds no room for it, it is estimated for a small part of the cost.
 
-mod model;
+use crate::model;
 
 use model::{Cut, Op, Pair, SETUPS, TestList, audit, check, replay, setups};
 use norn_conformance::{Sweep, Tally, Trial, from_environment, one_of_each};

@@ -4,7 +4,7 @@
 //!
 //! A call that a cut hits has happened or not; one that removes least keys may have removed some of them.
 
-mod kinds;
+use crate::kinds;
 
 use std::time::{Duration, Instant};
 
@@ -128,7 +128,7 @@ fn may_be(found: &Contents, map: &Contents, call: &Call) -> bool {
 
 fn survives<K: Kind>(name: &str) {
     let (mut tally, begun) = (Tally::default(), Instant::now());
-    for run in seeds(0..parts().len() as u64, "-p norn-ordered-index --all-features --test cuts_of_kinds") {
+    for run in seeds(0..parts().len() as u64, "-p norn-ordered-index --all-features --test suite cuts_of_kinds::") {
         let mut random = run.random();
         let spec = parts()[run.seed as usize % parts().len()].clone();
         let part_name = spec.name.clone();

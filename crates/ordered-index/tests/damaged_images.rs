@@ -1,6 +1,6 @@
 //! An image of any contents gives errors or answers: never a panic, and never a loop without end.
 
-mod model;
+use crate::model;
 
 use std::ops::Bound;
 

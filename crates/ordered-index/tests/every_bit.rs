@@ -4,7 +4,7 @@
 //! An image is damaged while its list is mounted, after a stop, and where a list was not stopped, so that the next
 //! mount recovers. Only the last of them may be silent after a changed bit, and costs one key or one object then.
 
-mod model;
+use crate::model;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;

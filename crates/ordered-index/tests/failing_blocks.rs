@@ -1,7 +1,7 @@
 //! A ring on a part whose blocks wear out or stop taking programs. Over a `Remap`, which replaces them, no reading is
 //! lost while there are spares. Without one, a failed call says so, and what is mounted later lacks least keys only.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -1,7 +1,7 @@
 //! Lists whose objects keep one key when they are rewritten, but have room for more, answer as a map in memory does.
 //! After a device has failed, nothing is answered from RAM.
 
-mod model;
+use crate::model;
 
 use model::{Pair, Setup, replay, setups};
 use norn_conformance::from_environment;

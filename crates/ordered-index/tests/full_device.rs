@@ -1,6 +1,6 @@
 //! A full list says `Full` and keeps what it holds, updates continue, and removing keys makes room again.
 
-mod model;
+use crate::model;
 
 use model::{Answer, Op, Pair, setups};
 use norn_ordered_index::{IndexError, OrderedIndex};

@@ -7,7 +7,7 @@
 //! Erases are also cut in a shape that no contract allows: on parts that program a unit to zeros first, word after
 //! word.
 
-mod leaves;
+use crate::leaves;
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ fn is_admitted(found: &Contents, before: &Contents, op: &Op) -> bool {
 
 fn run(count: u64, steps: usize, cuts: usize) -> Tally {
     let (mut tally, begun) = (Tally::default(), Instant::now());
-    for run in seeds(0..count, "-p norn-ordered-index --test leaf_map_cuts") {
+    for run in seeds(0..count, "-p norn-ordered-index --test suite leaf_map_cuts::") {
         let mut random = run.random();
         let spec = &parts()[run.seed as usize % PARTS];
         let mut pair = Pair::new(spec, [60, 200][random.usize(0..2)]);
@@ -130,7 +130,7 @@ fn erases_of(pair: &Pair, op: &Op) -> Vec<u64> {
 #[test]
 fn erases_that_program_zeros_in_order_are_survived() {
     let mut cuts = 0;
-    for run in seeds(0..2 * PARTS as u64, "-p norn-ordered-index --test leaf_map_cuts") {
+    for run in seeds(0..2 * PARTS as u64, "-p norn-ordered-index --test suite leaf_map_cuts::") {
         let mut random = run.random();
         let spec = &parts()[run.seed as usize % PARTS];
         let mut pair = Pair::new(spec, [60, 200][random.usize(0..2)]);
@@ -162,7 +162,7 @@ fn erases_that_program_zeros_in_order_are_survived() {
 
 #[test]
 fn a_cut_format_leaves_the_old_map_or_the_new_one() {
-    for run in seeds(0..4 * PARTS as u64, "-p norn-ordered-index --test leaf_map_cuts") {
+    for run in seeds(0..4 * PARTS as u64, "-p norn-ordered-index --test suite leaf_map_cuts::") {
         let mut random = run.random();
         let mut pair = Pair::new(&parts()[run.seed as usize % PARTS], 60);
         for _ in 0..100 {

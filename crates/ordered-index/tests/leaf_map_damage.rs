@@ -1,7 +1,7 @@
 //! Damaged images of leaf maps give errors or answers: never a panic, and never a loop without end. Of single bits, all
 //! are tried: each that matters is told by the mount or the checker, or is one that a cut may leave.
 
-mod leaves;
+use crate::leaves;
 
 use std::ops::Bound;
 
@@ -128,7 +128,7 @@ fn may_be_cut(found: &Contents, model: &Contents) -> bool {
 #[test]
 fn each_bit_is_told_or_harmless_or_as_a_cut_leaves_it() {
     let mut tally = Tally::default();
-    for run in seeds(0..4, "-p norn-ordered-index --test leaf_map_damage") {
+    for run in seeds(0..4, "-p norn-ordered-index --test suite leaf_map_damage::") {
         let mut random = run.random();
         let pair = used(run.seed, 150, &mut random);
         let device = pair.map.into_device();

@@ -1,7 +1,7 @@
 //! Random calls on leaf maps beside a sorted map in plain memory: all answers are the same, every invariant holds after
 //! each call, and no word is programmed more often than its part allows.
 
-mod leaves;
+use crate::leaves;
 
 use leaves::{PARTS, Pair, TestMap, parts};
 use norn_conformance::seeds;
@@ -10,7 +10,7 @@ use norn_flash_sim::{NorSim, catalogue};
 use norn_ordered_index::{IndexError, LeafMap, OrderedIndex};
 
 fn run(count: u64, steps: usize) {
-    for run in seeds(0..count, "-p norn-ordered-index --test leaf_maps") {
+    for run in seeds(0..count, "-p norn-ordered-index --test suite leaf_maps::") {
         let mut random = run.random();
         let spec = &parts()[run.seed as usize % PARTS];
         let keys = [40, 120, 400][random.usize(0..3)];
@@ -96,7 +96,7 @@ fn a_hot_key_wears_all_units() {
 /// As many keys as are guaranteed fit, whatever was there before.
 #[test]
 fn guaranteed_keys_fit_in_any_order() {
-    for run in seeds(0..3 * PARTS as u64, "-p norn-ordered-index --test leaf_maps") {
+    for run in seeds(0..3 * PARTS as u64, "-p norn-ordered-index --test suite leaf_maps::") {
         let mut random = run.random();
         let mut map = TestMap::format(NorSim::new(parts()[run.seed as usize % PARTS].clone())).unwrap();
         let mut there = Vec::new();

@@ -1,7 +1,7 @@
 //! Objects with few keys become fewer: two are merged when the slots of one are full, and when a block is reclaimed its
 //! objects with few keys are shifted into those before them. What the list holds stays as it is.
 
-mod model;
+use crate::model;
 
 use model::{Op, Pair, objects, setups};
 use norn_ordered_index::{OrderedIndex, Reclaimed};

@@ -4,7 +4,7 @@
 //! After each cut the list is mounted. It holds what it held before the call or what it holds after it; every invariant
 //! holds; the call can be made again.
 
-mod model;
+use crate::model;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Random calls on lists of several makes answer as a map in memory does, and every invariant holds after each of them.
 
-mod model;
+use crate::model;
 
 use std::ops::Bound;
 

@@ -1,6 +1,6 @@
 //! What ranges read, and what a cursor answers when the list changes between two steps.
 
-mod model;
+use crate::model;
 
 use std::ops::Bound;
 

@@ -1,7 +1,7 @@
 //! Keys below a given one go as objects do, the least ones first: what is left is what a map would keep, each call
 //! stays within its bound, and a cut leaves least keys away and no others.
 
-mod model;
+use crate::model;
 
 use model::{Cut, Op, Pair, SETUPS, assert_within, check, lacks_least_keys_only, objects, replay, setups};
 use norn_conformance::{Sweep, Tally, Trial, from_environment, one_of_each};

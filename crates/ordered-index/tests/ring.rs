@@ -1,7 +1,7 @@
 //! A ring keeps the newest keys: it answers as a map does from which the least keys go, an object's at a time; nothing
 //! but least keys is lost, whatever is cut; and in steady state it erases a block once for a block of keys.
 
-mod model;
+use crate::model;
 
 use model::{Cut, Key, Op, Pair, SETUPS, Setup, assert_within, check, lacks_least_keys_only, objects, replay, setups};
 use norn_conformance::{Sweep, Tally, Trial, from_environment, one_of_each};

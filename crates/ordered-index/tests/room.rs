@@ -1,6 +1,6 @@
 //! A list is never full with fewer keys than it guarantees, whatever was removed from it and whatever comes next.
 
-mod model;
+use crate::model;
 
 use model::{Answer, Key, Op, Pair, setups};
 use norn_ordered_index::{OrderedIndex, Reclaimed};

@@ -121,7 +121,7 @@ fn compare(typed: &mut Typed, by_bytes: &mut ByBytes, context: &str) {
 
 #[test]
 fn widths_at_run_time_change_nothing_on_flash() {
-    for run in seeds(0..2, "-p norn-ordered-index --test run_time_widths") {
+    for run in seeds(0..2, "-p norn-ordered-index --test suite run_time_widths::") {
         for (number, (device, settings)) in setups().into_iter().enumerate() {
             let context = format!("setup {number}, replay: {}", run.replay());
             let mut random = run.random();

@@ -34,7 +34,7 @@ fn number(random: &mut fastrand::Rng) -> u128 {
 
 #[test]
 fn numbers_sort_as_their_bytes() {
-    for run in seeds(0..20, "-p norn-ordered-index --test typed_keys numbers") {
+    for run in seeds(0..20, "-p norn-ordered-index --test suite typed_keys::numbers") {
         let mut random = run.random();
         let numbers: Vec<u128> = (0..60).map(|_| number(&mut random)).collect();
         macro_rules! try_all {
@@ -54,7 +54,7 @@ fn numbers_sort_as_their_bytes() {
 
 #[test]
 fn what_is_made_of_others_sorts_by_the_first_one_first() {
-    for run in seeds(0..20, "-p norn-ordered-index --test typed_keys made_of_others") {
+    for run in seeds(0..20, "-p norn-ordered-index --test suite made_of_others") {
         let mut random = run.random();
         let mut keys = || {
             let pair = (number(&mut random) as i16, random.bool());

@@ -217,7 +217,7 @@ fn ask<K: Key + Draw, V: Value + Draw>(
 
 fn answers_as_a_map<K: Key + Draw, V: Value + Draw>() {
     let mut full = 0;
-    for run in seeds(0..6, "-p norn-ordered-index --test typed_map answer") {
+    for run in seeds(0..6, "-p norn-ordered-index --test suite answer") {
         let mut random = run.random();
         let (mut map, mut expected) = (format::<K, V>(&mut random), BTreeMap::new());
         for step in 0..800 {
@@ -248,7 +248,7 @@ fn random_calls_answer_as_a_map() {
 
 fn survives<K: Key + Draw, V: Value + Draw>() {
     let mut tally = Tally::default();
-    for run in seeds(0..6, "-p norn-ordered-index --test typed_map cut") {
+    for run in seeds(0..6, "-p norn-ordered-index --test suite typed_map::cut") {
         let mut random = run.random();
         let (mut map, mut expected) = (Cut(format::<K, V>(&mut random)), BTreeMap::new());
         for step in 0..120 {

@@ -1,6 +1,6 @@
 //! A key that is updated all the time wears all blocks, and not just those that its object was first in.
 
-mod model;
+use crate::model;
 
 use model::{Op, Pair, Setup, setups};
 use norn_flash::Reprogramming;

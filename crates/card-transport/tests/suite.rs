@@ -1,0 +1,5 @@
+//! The tests of this crate as one program: what they share is compiled once.
+
+mod echo;
+mod pcsc;
+mod protocol;

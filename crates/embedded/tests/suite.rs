@@ -1,0 +1,5 @@
+//! The tests of this crate as one program: what they share is compiled once.
+
+mod formats;
+mod old_images;
+mod recognition;

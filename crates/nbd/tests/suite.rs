@@ -1,0 +1,4 @@
+//! The tests of this crate as one program: what they share is compiled once.
+
+mod conversations;
+mod stages;

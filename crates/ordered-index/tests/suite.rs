@@ -1,0 +1,34 @@
+//! The tests of this crate as one program: what they share is compiled once.
+
+mod batches;
+mod boot;
+mod bounded_calls;
+mod count;
+mod cuts_of_kinds;
+mod damaged_images;
+mod every_bit;
+mod failing_blocks;
+mod few_keys;
+mod format_example;
+mod full_device;
+mod inspection;
+mod kinds;
+mod leaf_map_cuts;
+mod leaf_map_damage;
+mod leaf_map_example;
+mod leaf_maps;
+mod leaves;
+mod merging;
+mod model;
+mod power_cuts;
+mod ram;
+mod random_operations;
+mod ranges;
+mod remove_below;
+mod ring;
+mod room;
+mod run_time_widths;
+mod typed_keys;
+mod typed_map;
+mod varying_values;
+mod wear;
