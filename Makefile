@@ -3,15 +3,17 @@
 PREFIX = /usr/local
 CARD = out/wallet.card
 SEED = 2006
+FEATURES = norn-cli/arrow,norn-cli/plots,norn-ordered-index/postcard,norn-ordered-index/zerocopy
 CARD_JARS = out/card/sampling.jar
 CARD_SOURCES = $(shell find java/card-api java/applets -name '*.java')
 
-.PHONY: help run install test test-java firmware-test firmware-counts test-long crash-faults bench lab bobc hot compare size book dist wheel lint
+.PHONY: help run install test test-java test-rust firmware-test firmware-counts test-long crash-faults bench lab bobc hot compare size book dist wheel lint
 
 help:
 	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
-	@echo "make test       every test that ends in minutes"
+	@echo "make test       every test that ends in minutes: test-java and test-rust at the same time"
 	@echo "make install PREFIX=DIR [TARGET=thumbv7em-none-eabi]  the C library: header, static library, CMake package, pkg-config file"
+	@echo "make test-rust  of these, the ones of everything else: needs a JDK 25, a C compiler, Chromium; installs what it lacks"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
 	@echo "make firmware-test  the programs for boards that QEMU emulates, with hundreds of resets: some minutes, most of them to compile"
 	@echo "make firmware-counts  instructions and stack of what heaps, maps, pager, block device and card do on an emulated Cortex-M3: a minute, once it is built"
@@ -43,12 +45,15 @@ run: $(CARD_JARS)
 install:
 	tools/install-c $(PREFIX) $(TARGET)
 
-test: test-java
+# Both at the same time: Java's wait for elections and syncs while others compile. A failure of one does not stop the other.
+test:
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=line test-java test-rust
+
+# With every feature, so that nothing is compiled twice; make test-long runs the few tests of what a program says without.
+test-rust:
 	@tools/ensure-rust wasm32-unknown-unknown
 	@tools/ensure-test-programs
-	tools/test-rust --workspace
-	cargo test --locked -p norn-cli --features arrow,plots log
-	cargo test --locked -p norn-ordered-index --features postcard,zerocopy --test typed_keys
+	tools/test-rust --workspace --features $(FEATURES)
 
 test-java:
 	tools/test-java
@@ -62,6 +67,7 @@ firmware-counts:
 test-long:
 	@tools/ensure-rust thumbv7em-none-eabi wasm32-unknown-unknown
 	@tools/ensure-test-programs long
+	cargo test --locked -p norn-cli -p norn-ordered-index --test suite -- log_files:: typed_keys::
 	cargo test --locked --workspace -- --ignored --nocapture $(if $(NORN_TRACES),,--skip the_traces_of_mibench)
 	@$(if $(NORN_TRACES),,echo "NOT RUN: the figures of MiBench's traces; NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst, runs them")
 	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000 -Dreplica.rounds=60 -Dreplica.five=60

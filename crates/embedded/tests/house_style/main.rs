@@ -4,6 +4,7 @@ mod circles;
 mod maps;
 mod packages;
 mod patches;
+mod suites;
 mod widths;
 
 use std::fs;
