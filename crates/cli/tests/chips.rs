@@ -246,7 +246,8 @@ fn a_heap_on_fewer_units_than_the_part_has_is_named_with_its_region() {
         desk.fail(&format!("log check {image}"), &[&opens]);
         let checked = desk.succeed(&format!("heap check {image} --region {region}"));
         assert_eq!(line(&checked, "violations"), "0");
-        let json: serde_json::Value = serde_json::from_str(&desk.succeed(&format!("image show {image} --json"))).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&desk.succeed(&format!("image show {image} --json"))).unwrap();
         assert_eq!([&json["contents"][0]["start"], &json["contents"][0]["end"]], [start, start + 12]);
         desk.succeed(&format!("--quiet explore {image} --svg {image}.svg"));
         let picture = fs::read_to_string(desk.path(&format!("{image}.svg"))).unwrap();
@@ -296,7 +297,10 @@ fn whoever_looks_changes_no_file_and_shares_it() {
     }
     fs::create_dir(desk.path("my.card")).unwrap();
     desk.write("my.card/nor.img", "");
-    desk.fail("heap show my.card", &["my.card", "it is a card: `norn card show my.card` opens it, `norn explore my.card/nor.img` and"]);
+    desk.fail(
+        "heap show my.card",
+        &["my.card", "it is a card: `norn card show my.card` opens it, `norn explore my.card/nor.img` and"],
+    );
     desk.fail("card show heap.img", &["heap.img", "`norn heap check heap.img` opens it"]);
 }
 

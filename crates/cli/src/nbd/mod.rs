@@ -151,10 +151,7 @@ impl Findings {
         let PageCounts { live, free, .. } = self.on_flash;
         let others = self.on_flash.dead();
         report.text(format!("in the image, before the mount: {live} in use, {free} erased, {others} others\n"));
-        report.datum(
-            "before_mount",
-            json!({ "pages_in_use": live, "pages_erased": free, "pages_to_erase": others }),
-        );
+        report.datum("before_mount", json!({ "pages_in_use": live, "pages_erased": free, "pages_to_erase": others }));
         let (ftl, counts) = (&self.mounted.ftl, self.mounted.ftl.page_counts());
         for (name, number) in [
             ("size_bytes", u64::from(ftl.logical_pages()) * u64::from(ftl.page_bytes())),
@@ -194,7 +191,7 @@ pub fn check(source: &Source) -> Result<Findings, Error> {
     let failed = |error| in_image(NbdFailure::Ftl(error), image);
     let flash = OnFlash::read(part.clone(), tables_of(&Nand::part(&part)));
     let mut flash = flash.map_err(|error| in_image(NbdFailure::Mount(error), image))?;
-    let on_flash = flash.page_counts().map_err(failed)?;
+    let on_flash = flash.page_counts(|part, block| !part.holds_pages(block)).map_err(failed)?;
     let mut mounted = mount(image, part)?;
     let violation = mounted.ftl.audit(&[]).map_err(failed)?;
     Ok(Findings { mounted, on_flash, violation })

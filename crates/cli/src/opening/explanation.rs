@@ -251,7 +251,9 @@ impl Contents {
     pub fn of_nor(part: &NorSim) -> Contents {
         let (found, name) = (nor_contents(part), part.spec().name.clone());
         let NorPart { unit_count: count, unit_size_bytes: size_bytes, .. } = part.part();
-        Contents::of(found, name, StatedGeometry { count, size_bytes }, || part.cells().iter().all(|&byte| byte == 0xFF))
+        Contents::of(found, name, StatedGeometry { count, size_bytes }, || {
+            part.cells().iter().all(|&byte| byte == 0xFF)
+        })
     }
 
     /// What is on a NAND part.
@@ -264,12 +266,7 @@ impl Contents {
         Contents::of(found, name, units, || geometry.blocks().all(&mut is_erased))
     }
 
-    fn of(
-        found: Vec<PartContent>,
-        part: String,
-        units: StatedGeometry,
-        is_blank: impl FnOnce() -> bool,
-    ) -> Contents {
+    fn of(found: Vec<PartContent>, part: String, units: StatedGeometry, is_blank: impl FnOnce() -> bool) -> Contents {
         match found.is_empty() {
             false => Contents::Known(found, units),
             true if is_blank() => Contents::Blank(part),
@@ -363,7 +360,9 @@ fn region_of(content: &PartContent, unit_bytes: u32) -> Region {
 /// How one of several tenants is opened.
 fn way_to_one(several: &[PartContent], unit_bytes: u32) -> String {
     match several.iter().find(|content| content.entry.is_some() && content.recognised != Ok(None)) {
-        Some(tenant) if unit_bytes > 0 => format!("--region opens one of them, such as {}", region_of(tenant, unit_bytes)),
+        Some(tenant) if unit_bytes > 0 => {
+            format!("--region opens one of them, such as {}", region_of(tenant, unit_bytes))
+        }
         _ => "norn opens no part that has a partition table as a whole".to_owned(),
     }
 }

@@ -144,7 +144,8 @@ impl Disk {
     /// What the device's pages are good for.
     fn page_counts(&mut self) -> Result<PageCounts, String> {
         if let (None, Some(flash)) = (self.counts, &mut self.flash) {
-            self.counts = Some(flash.page_counts().map_err(|error| error.to_string())?);
+            let counts = flash.page_counts(|part, block| !part.sim.holds_pages(block));
+            self.counts = Some(counts.map_err(|error| error.to_string())?);
         }
         let of_device = || self.device.as_ref().map(|device| device.page_counts());
         self.counts.or_else(of_device).ok_or_else(|| self.without.clone())
@@ -214,9 +215,7 @@ impl Disk {
 impl Shown for Disk {
     fn overview(&mut self) -> Overview {
         let part = self.part();
-        let unit = |(block, erases)| {
-            UnitOverview { erases, role: self.role(block).map(str::to_owned), sequence: None }
-        };
+        let unit = |(block, erases)| UnitOverview { erases, role: self.role(block).map(str::to_owned), sequence: None };
         let content = match (&self.device, self.shown()) {
             (Some(_), Some(device)) => format!(
                 "a block device of {} pages of {} bytes, {} blocks good",
