@@ -160,7 +160,7 @@ class Heaps(Desk):
     def test_an_image_of_another_kind_is_named_with_what_opens_it(self):
         stores = {
             Heap: (Heap.create("test-16x4096"), "a log-structured heap on 16 units of 4096 bytes: Heap.open"),
-            SensorLog: (SensorLog.create("test-16x4096"), "an ordered index on 16 units of 4096 bytes: SensorLog.open"),
+            SensorLog: (SensorLog.create("test-16x4096"), "a sorted map on 16 units of 4096 bytes: SensorLog.open"),
             BlockDevice: (BlockDevice.create("nandtest-32x16x512", logical_pages=9), "a block device on NAND.*: BlockDevice.open"),
         }
         card = self.desk / "my.card"
@@ -180,7 +180,7 @@ class Heaps(Desk):
             with self.assertRaisesRegex(norn_flash.ImageError, "my.card: .*; it is a card: `norn card show"):
                 kind.open(card)
         dump = self.written("log.bin", SensorLog.create("test-16x4096").dump())
-        with self.assertRaisesRegex(norn_flash.ImageError, "log.bin: mount: .*; it holds an ordered index"):
+        with self.assertRaisesRegex(norn_flash.ImageError, "log.bin: mount: .*; it holds a sorted map"):
             Heap.open(dump, "test-16x4096")
 
     def test_a_flipped_bit_is_noticed_and_located(self):

@@ -1,6 +1,6 @@
 /*
  * Norn for C: data structures on flash that survive a loss of power at any instant. On NOR a heap of persistent objects
- * (norn_heap_...), and an ordered index, which is a sorted map from keys to values (norn_index_...); on NAND a block
+ * (norn_heap_...), and a sorted map from keys to values (norn_index_...); on NAND a block
  * device (norn_ftl_...), also with tasks that have deadlines (norn_realtime_...), and a pager of code (norn_pager_...).
  * norn_nor_check and norn_nand_check try whether a driver keeps what the others rely on.
  *

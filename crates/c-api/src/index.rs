@@ -114,7 +114,7 @@ pub unsafe extern "C" fn norn_index_mount(index: *mut norn_index, config: *const
         start(index, config, |handle, device, widths, _| {
             let make = || {
                 let list = List::mount(device, widths)
-                    .map_err(|error| explained_on_nor(error.into(), device, "an ordered index"))?;
+                    .map_err(|error| explained_on_nor(error.into(), device, "a sorted map"))?;
                 let (key_bytes, value_bytes) = (widths.key_bytes.into(), widths.value_bytes.into());
                 Ok(Index { list, key_bytes, value_bytes, mount: handle.mounts() })
             };

@@ -23,6 +23,9 @@ pub enum NewFileError {
     /// There is one.
     #[error("there is such a file; it is never overwritten")]
     Exists,
+    /// Other programs print where this name is given.
+    #[error("nothing is written to standard output; a file of this name is ./-")]
+    Dash,
     /// The host refuses.
     #[error("{0}")]
     Io(io::Error),

@@ -22,13 +22,14 @@ mod new_file;
 mod opening;
 mod part_text;
 mod parts;
+mod printable;
 mod progress;
 mod report;
 mod stopping;
 mod table;
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -79,7 +80,7 @@ fn main() -> ExitCode {
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let advice = error.advice().map_or(String::new(), |advice| format!("; {advice}"));
-            eprintln!("norn: {error}{advice}");
+            eprintln!("norn: {}", printable::line(&format!("{error}{advice}")));
             ExitCode::from(EXIT_ERROR)
         }
     }
@@ -134,9 +135,7 @@ enum Verdict {
 /// Prints what a command found.
 fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
     progress::end();
-    let mut output = io::stdout().lock();
-    write!(output, "{found}")?;
-    output.flush()?;
+    printable::Output::new(io::stdout().lock()).print(found)?;
     Ok(match verdict {
         Verdict::Sound => ExitCode::SUCCESS,
         Verdict::Findings => ExitCode::from(EXIT_FINDINGS),
@@ -152,7 +151,7 @@ fn say(done: &impl Display) -> Result<ExitCode, Error> {
 fn remark(note: &str) {
     if QUIET.get() != Some(&true) {
         progress::end();
-        eprintln!("norn: {note}");
+        eprintln!("norn: {}", printable::line(note));
     }
 }
 

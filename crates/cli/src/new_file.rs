@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::error::Error;
+use crate::error::{Error, NewFileError};
 
 /// A file that is being made; without [`publish`](NewFile::publish) nothing stays of it.
 #[derive(Debug)]
@@ -20,9 +20,12 @@ impl NewFile {
     /// Begins a file.
     ///
     /// # Errors
-    /// When there is such a file, or none can be made beside it.
+    /// When there is such a file, none can be made beside it, or it is called `-`.
     pub fn begin(file: &Path) -> Result<NewFile, Error> {
         let failed = |source: io::Error| Error::NewFile { file: file.to_owned(), source: source.into() };
+        if file.as_os_str() == "-" {
+            return Err(Error::NewFile { file: file.to_owned(), source: NewFileError::Dash });
+        }
         if file.try_exists().map_err(failed)? {
             return Err(failed(ErrorKind::AlreadyExists.into()));
         }

@@ -4,10 +4,11 @@
 use std::fs::{self, File};
 
 use norn_desk::{Desk, line};
-use norn_flash_sim::NorSim;
+use norn_flash::NorPartition;
+use norn_flash_sim::{NorSim, catalogue};
 use norn_heap::ObjectHeap;
 use norn_heap_image::mount;
-use norn_object_heap::Layout;
+use norn_object_heap::{Config, Heap, Layout};
 
 /// Address of the tests' chips in their processors' memory.
 const BASE: u32 = 0x0807_8000;
@@ -161,7 +162,7 @@ fn an_imported_dump_is_changed_as_any_image() {
     desk.succeed("log export a.uf2 out.csv");
     desk.fail(
         "log append a.uf2 more.csv",
-        &["it is a chip's dump with an ordered index", "`norn image import a.uf2 NEW.img`"],
+        &["it is a chip's dump with a sorted map", "`norn image import a.uf2 NEW.img`"],
     );
     desk.succeed("image import a.uf2 b.img --part w25q80:16");
     desk.succeed("log append b.img more.csv");
@@ -226,6 +227,46 @@ fn a_tenant_of_a_partition_table_is_opened_by_its_region() {
     assert_eq!((line(&checked, "violations"), line(&checked, "free units")), ("0", "7 of 8"));
 }
 
+/// A card's part: a heap, and a journal in the unit after it. The command that was named failed.
+#[test]
+fn a_heap_on_fewer_units_than_the_part_has_is_named_with_its_region() {
+    let desk = desk();
+    for (image, start) in [("first.img", 0), ("later.img", 3)] {
+        let mut part = NorSim::new(catalogue::test_part(16, 4096));
+        let units = NorPartition::new(&mut part, start..start + 12).unwrap();
+        let mut heap = Heap::<_, 16>::format(units, Config::default()).unwrap();
+        heap.create(Layout::uniform(3, 4)).unwrap();
+        part.save_image(&desk.path(image)).unwrap();
+        let region = format!("{:#x}..{:#x}", start * 4096, (start + 12) * 4096);
+        let holds = "it holds an object heap on 12 units of 4096 bytes";
+        let opens = format!("{holds}: `norn heap check {image} --region {region}` opens it");
+        let shown = desk.succeed(&format!("image show {image}"));
+        assert!(shown.contains(&opens) && shown.contains("engine  tinystore"), "{shown}");
+        desk.fail(&format!("heap check {image}"), &[&opens]);
+        desk.fail(&format!("log check {image}"), &[&opens]);
+        let checked = desk.succeed(&format!("heap check {image} --region {region}"));
+        assert_eq!(line(&checked, "violations"), "0");
+        let json: serde_json::Value =
+            serde_json::from_str(&desk.succeed(&format!("image show {image} --json"))).unwrap();
+        assert_eq!([&json["contents"][0]["start"], &json["contents"][0]["end"]], [start, start + 12]);
+        desk.succeed(&format!("--quiet explore {image} --svg {image}.svg"));
+        let picture = fs::read_to_string(desk.path(&format!("{image}.svg"))).unwrap();
+        assert_eq!(picture.matches("class=\"row\"").count(), 12, "a row for each unit of the heap");
+        assert!(picture.contains("class=\"descriptor\""), "{picture}");
+    }
+}
+
+#[test]
+fn a_region_of_a_nand_part_is_refused() {
+    let desk = desk();
+    desk.succeed("nbd create disk.img --part nandtest-32x16x512");
+    for command in ["nbd check", "image show", "explore", "explore --serve 127.0.0.1:0", "explore --svg disk.svg"] {
+        let said = "disk.img: --region is for NOR parts; a NAND part is opened as a whole";
+        desk.fail(&format!("{command} disk.img --region 0..0x2000"), &[said]);
+    }
+    assert_eq!(desk.names(), ["disk.img"]);
+}
+
 #[test]
 fn whoever_looks_changes_no_file_and_shares_it() {
     let desk = desk();
@@ -256,7 +297,10 @@ fn whoever_looks_changes_no_file_and_shares_it() {
     }
     fs::create_dir(desk.path("my.card")).unwrap();
     desk.write("my.card/nor.img", "");
-    desk.fail("heap show my.card", &["my.card", "it is a card: `norn card show my.card` opens it"]);
+    desk.fail(
+        "heap show my.card",
+        &["my.card", "it is a card: `norn card show my.card` opens it, `norn explore my.card/nor.img` and"],
+    );
     desk.fail("card show heap.img", &["heap.img", "`norn heap check heap.img` opens it"]);
 }
 

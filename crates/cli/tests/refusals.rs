@@ -115,7 +115,7 @@ fn cases() -> Vec<Case> {
                 desk.succeed(&format!("log append {image} readings.csv"));
             },
             opened_by: &[Group::Log],
-            holds: "it holds an ordered index on 16 units of 4096 bytes",
+            holds: "it holds a sorted map on 16 units of 4096 bytes",
             named: Some("norn log check log.img"),
         },
         Case {
@@ -137,8 +137,8 @@ fn cases() -> Vec<Case> {
             make_pages_of_a_disk,
             "it holds pages of a block device on NAND without its checkpoint, which no norn command opens",
         ),
-        refused("wide.img", make_a_wide_index, "it holds an ordered index on 16 units of 4096 bytes"),
-        refused("varied.img", make_a_varied_index, "it holds an ordered index on 16 units of 4096 bytes"),
+        refused("wide.img", make_a_wide_index, "it holds a sorted map on 16 units of 4096 bytes"),
+        refused("varied.img", make_a_varied_index, "it holds a sorted map on 16 units of 4096 bytes"),
         Case {
             image: "rooms.img",
             make: |desk, image| {
@@ -149,7 +149,7 @@ fn cases() -> Vec<Case> {
             holds: "it holds programs in two rooms",
             named: Some("norn code status rooms.img"),
         },
-        refused("code.img", make_code, "which no norn command opens"),
+        refused("code.img", make_code, "in a single room: `norn explore code.img` shows it"),
         refused(
             "tenants.img",
             make_tenants,
@@ -188,7 +188,7 @@ fn cases() -> Vec<Case> {
             make_a_newer_heap,
             "an object heap on 56 units of 8192 bytes, in format version 9, newer",
         ),
-        refused("newer-log.img", make_a_newer_index, "it holds an ordered index, in format version 9, newer"),
+        refused("newer-log.img", make_a_newer_index, "it holds a sorted map, in format version 9, newer"),
         refused(
             "torn-heap.img",
             |desk, image| {
@@ -267,7 +267,7 @@ fn a_raw_dump_shows_an_index_whose_values_vary() {
     let numbers: Vec<&str> = object.split_whitespace().rev().skip(1).take(3).collect();
     assert_eq!(numbers, ["0", "1", "2"], "{unit}");
     desk.succeed("log dump varied.img --raw");
-    desk.fail("log show varied.img", &["it holds an ordered index on 16 units of 4096 bytes"]);
+    desk.fail("log show varied.img", &["it holds a sorted map on 16 units of 4096 bytes"]);
 }
 
 /// A block device on the part, which may lose power meanwhile.

@@ -63,7 +63,7 @@ fn heads_of_all_formats_are_known() {
     let formats = [
         (cells(heap(slots())), "an object heap"),
         (remapped(once()), "an overlay for limited parts"),
-        (fat_list(), "an ordered index"),
+        (fat_list(), "a sorted map"),
         (block_device(), "a block device on NAND"),
         (code_image(), "a code image"),
         (programs(), "programs in two rooms"),

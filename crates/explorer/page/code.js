@@ -16,10 +16,13 @@ function showCache() {
     policy.value = found.policy;
     const frames = element("input", { type: "number", id: "frames", min: 1, max: 255, value: found.frames });
     const trace = element("input", { type: "file", id: "trace" });
-    trace.addEventListener("change", guarded(async () => openTrace(await trace.files[0].text())));
+    trace.addEventListener("change", guarded(async () => {
+      const [file] = trace.files;
+      openTrace(await file.text(), file.name);
+    }));
     const apply = element("button", { type: "button", id: "run", onclick: () => runTrace() }, "Run with this cache");
     return [
-      table(["Header", "Program", "Bytes", "Cache pages", ""], rows),
+      table("Programs", ["Header", "Program", "Bytes", "Cache pages", ""], rows),
       element("p", { class: "buttons" }, element("label", {}, "Policy ", policy), element("label", {}, "Frames ", frames),
         apply, element("label", { class: "button" }, "Open a trace", trace)),
       ...(found.run ? [...runOf(found.run, compare), ...(compared ? comparedOf(compared) : [])] : [element("p", {}, "Play a workload: a trace of a program runs through the " +
@@ -53,7 +56,7 @@ function comparedOf(found) {
   const cell = ([, misses, loads]) => misses === null ? "too many frames" : `${counted(misses, "miss", "misses")}, ${counted(loads, "load")}`;
   const rows = policies.map((name, number) => row(name, ...found.widths.map((one) => cell(one.policies[number]))));
   const title = `All ${found.requests} requests in ${found.ram_bytes} bytes of frames`;
-  return [element("div", { id: "compared" }, element("h3", {}, title), table(titles, rows))];
+  return [element("div", { id: "compared" }, element("h3", {}, title), table(title, titles, rows))];
 }
 
 function runTrace() {
@@ -61,7 +64,11 @@ function runTrace() {
   record();
 }
 
-function openTrace(text) {
-  ask("set-trace", { text });
+function openTrace(text, name) {
+  try {
+    ask("set-trace", { text });
+  } catch (error) {
+    throw new Error(`${name}: ${error.message}`);
+  }
   record();
 }

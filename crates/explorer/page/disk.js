@@ -19,8 +19,8 @@ function showMap(first) {
         `${found.pages_in_use} in use, the checkpoint's included, ${found.pages_erased} erased, ` +
         `${found.pages_to_erase} to be erased before they are written.`),
       element("p", { class: "buttons" }, element("label", {}, "Logical page ", input), go),
-      table(["Logical page", "Is in, after a mount"], found.rows.map(where)), more,
-      element("h3", {}, "Checkpoint"), table(["Chunk", "Is in, after a mount"], found.chunks.map(where)),
+      table("Logical pages", ["Logical page", "Is in"], found.rows.map(where)), more,
+      element("h3", {}, "Checkpoint"), table("Pages of the checkpoint", ["Chunk", "Is in"], found.chunks.map(where)),
     ];
   });
 }
@@ -39,7 +39,7 @@ function showTokens() {
     return [
       element("h3", {}, "Pages and tokens over operations"), curves(found),
       legendOf(names.map((name, number) => [STROKES[number % STROKES.length], name])),
-      table(["Pages or tokens", "Now", "Least", "Most"], rows),
+      table("Pages and tokens", ["Pages or tokens", "Now", "Least", "Most"], rows),
       element("p", {}, "A token is good for programming one page. All tokens together never exceed the free pages: a " +
         "task that was admitted has a token for each page that it declared to write, and waits for no collection."),
     ];

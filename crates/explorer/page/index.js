@@ -56,7 +56,7 @@ function showLevels(from = null, key = null) {
       element("p", {}, "A box is an object on a level; the numbers in it are its unit and cell. An arrow is a soft " +
         "pointer: it names a turnstile and the number of a cell, and means the cells of that number in all blocks of the " +
         "turnstile, so that it stays right when a block is moved."),
-      table(["Cell", "Unit and cell", "Low key", "Highest level", "Keys", "Slots written"], rows),
+      table("Objects", ["Cell", "Unit and cell", "Low key", "Highest level", "Keys", "Slots written"], rows),
     ];
   });
 }
@@ -136,7 +136,8 @@ function showTurnstiles(first = 0, column = null) {
           "there, each live cell to the cell of its number."),
       legendOf([["list-head", "head of the list"], ["object", "object"], ["batch", "batch"], ["dead", "dead"],
         ["unknown", "not whole"], ["row", "free"]]),
-      ...pictures, table(["Turnstile", "Cells at", "Unit", "Is", "Erases by identity", "Live", "Dead", "Free"], rows),
+      ...pictures,
+      table("Blocks", ["Turnstile", "Cells at", "Unit", "Is", "Erases by identity", "Live", "Dead", "Free"], rows),
     ];
   });
 }
@@ -184,7 +185,7 @@ function showKeys(from = null, to = null, key = null) {
     return [
       element("p", { class: "buttons" }, ...search), ...(found ? foundText(found) : []),
       element("p", { class: "buttons" }, range[0], upper, range[1], more),
-      table(["Key", "Value", "Reads as", "At", "Unit and cell"], rows),
+      table("Entries", ["Key", "Value", "Reads as", "At", "Unit and cell"], rows),
     ];
   });
 }
@@ -207,5 +208,5 @@ function foundText(found) {
   return [element("p", { id: "find-facts" }, facts), element("p", { class: "buttons" },
     element("button", { type: "button", id: "find-levels", onclick: () => showLevels(found.key, found.key) },
       "Show its way on the levels")),
-  table(["", "At", "Cell", "Reads", "Bytes"], rows)];
+  table("Cells that the search read", ["", "At", "Cell", "Reads", "Bytes"], rows)];
 }

@@ -19,8 +19,9 @@ function showObjects(after = null, before = 0) {
     const range = first || more
       ? [element("p", { class: "buttons", id: "objects-range" }, element("span", {}, text), first, more)] : [];
     return [
-      element("h3", {}, "Roots"), table(["Root", "Reference"], roots), element("h3", {}, "Objects"), ...range,
-      table(["Reference", "Kind", "Fields", "Data bytes", "Header bytes", listed.pieces], objects),
+      element("h3", {}, "Roots"), table("Roots", ["Root", "Reference"], roots),
+      element("h3", {}, "Objects"), ...range,
+      table("Objects", ["Reference", "Kind", "Fields", "Data bytes", "Header bytes", listed.pieces], objects),
     ];
   });
 }
@@ -38,7 +39,7 @@ function showObject(bits) {
     const header = found.header ? [element("p", {}, "Header: ", element("code", {}, found.header))] : [];
     return [
       back, element("h3", {}, found.reference), ...header,
-      table(["Field", "Value", "Reads as", "At", "In", "Names"], rows),
+      table(`Fields of ${found.reference}`, ["Field", "Value", "Reads as", "At", "In", "Names"], rows),
       found.count > found.fields.length ? `and ${found.count - found.fields.length} more` : "",
     ];
   });

@@ -18,7 +18,8 @@ let tabs = [];
 function showPanels(own) {
   const { formats } = chip.overview;
   const wanted = ["bytes", "unit", ...own, ...(formats.length ? ["format"] : [])];
-  if (wanted.join() === tabs.join() && (byId("format")?.dataset.of ?? "") === formats.join()) return;
+  const isSame = wanted.join() === tabs.join() && (byId("format")?.dataset.of ?? "") === formats.join();
+  if (isSame && byId("tab-unit").textContent === titleOf("unit")) return;
   tabs = wanted;
   byId("tabs").replaceChildren(...tabs.map(tabOf));
   byId("panels").replaceChildren(...tabs.map((tab) =>
@@ -27,9 +28,11 @@ function showPanels(own) {
   clearPanel();
 }
 
+const titleOf = (tab) => tab === "unit" ? pieceTitle() : PANELS[tab][0];
+
 function tabOf(tab, number) {
   const button = element("button", { type: "button", role: "tab", id: "tab-" + tab, "aria-controls": tab,
-    onclick: () => PANELS[tab][1]() }, PANELS[tab][0]);
+    onclick: () => PANELS[tab][1]() }, titleOf(tab));
   button.addEventListener("keydown", guarded((event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
@@ -40,8 +43,12 @@ function tabOf(tab, number) {
   return button;
 }
 
-/** Opens a panel with the elements that `content` makes; nothing happens where that fails. */
+/**
+ * Opens a panel with the elements that `content` makes; nothing happens where that fails. Where the button that led here
+ * is gone, the panel has the focus: what follows it is what it shows.
+ */
 function openPanel(name, content) {
+  const wasInPanel = byId("panels").contains(document.activeElement);
   if (content) byId(name).replaceChildren(...content());
   Object.assign(shown, { panel: name, content });
   for (const tab of tabs) {
@@ -50,6 +57,7 @@ function openPanel(name, content) {
     byId("tab-" + tab).setAttribute("aria-selected", String(isShown));
     byId("tab-" + tab).tabIndex = isShown ? 0 : -1;
   }
+  if (wasInPanel && !byId(name).contains(document.activeElement)) byId(name).focus({ preventScroll: true });
 }
 
 /** Makes the content of the open panel anew, and leaves where people are in it and what they have typed. */
@@ -86,9 +94,10 @@ function row(...cells) {
   return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
 }
 
-function table(titles, rows) {
+/** A table with a name, which a screen reader says. */
+function table(name, titles, rows) {
   const head = element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title)));
-  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+  return element("table", { "aria-label": name }, element("thead", {}, head), element("tbody", {}, ...rows));
 }
 
 const addressButton = (address) => element("button", { type: "button", onclick: () => showAddress(address) },
@@ -105,7 +114,7 @@ function showAddress(address) {
 
 function showBytes() {
   openPanel("bytes", () => chip.address === null
-    ? [element("p", {}, "Choose an area of a unit.")] : bytesOf(chip.address));
+    ? [element("p", {}, `Choose an area of a ${pieceName()}.`)] : bytesOf(chip.address));
 }
 
 function bytesOf(address) {
@@ -114,12 +123,12 @@ function bytesOf(address) {
   const rows = found.pieces.map((piece) => pieceRow(piece, found, hex));
   const length = counted(found.length, "byte");
   const title = element("h3", { "data-says": `${found.title}, ${length}` },
-    `${found.title}: ${length} at ${hexadecimal(found.at)}, unit ${found.unit}`);
+    `${found.title}: ${length} at ${hexadecimal(found.at)}, ${pieceName()} ${found.unit}`);
   const marked = chip.marked ?? (address === found.at ? null : address);
   const inside = marked === null ? null : rows.find(({ dataset }) => Number(dataset.at) <= marked &&
     marked < Number(dataset.at) + Number(dataset.bytes));
   if (inside) markPiece(inside, hex, found);
-  const pieces = table(["Where", "What", "Says", "Reads as", ""], rows);
+  const pieces = table("What the bytes say", ["Where", "What", "Says", "Reads as", ""], rows);
   return [title, hex, rows.length ? pieces : "No format describes these bytes."];
 }
 
@@ -191,28 +200,33 @@ function showLine(line, found) {
   if (!target) throw new Error(`the format has no line ${line}`);
   target.classList.add("on");
   target.scrollIntoView({ block: "center" });
-  target.title = "Click to see the bytes that this line describes";
-  target.onclick = guarded(() => {
+  target.title = "Click, or press Enter, to see the bytes that this line describes";
+  const back = () => {
     showAddress(found.at);
     byId("bytes").querySelectorAll("tr[data-line]").forEach((one) => {
       one.classList.toggle("on", one.dataset.line === line);
     });
+  };
+  target.onclick = guarded(back);
+  target.onkeydown = guarded((event) => {
+    if (event.key === "Enter") back();
   });
+  target.tabIndex = 0;
+  target.focus({ preventScroll: true });
   say(`Format, section ${section}: ${target.textContent}`);
 }
 
-/** Shows the chosen unit's areas. */
+/** Shows the areas of the chosen unit or block. */
 function showUnit() {
   openPanel("unit", () => {
     const rows = areasOf(chip.unit).map((area) =>
       row(addressButton(area.at), area.text, String(area.bytes), area.kind === "erased" ? "" : area.state));
     const [erases, role, sequence] = chip.overview.units[chip.unit];
-    const isBlock = chip.overview.units_are === "blocks";
     const since = sequence === null ? "" : `, sequence number ${sequence}`;
-    const of = role ? role + since : isBlock ? "nothing known" : "no head";
+    const of = role ? role + since : nothingOf();
     return [
-      element("h3", {}, `${isBlock ? "Block" : "Unit"} ${chip.unit}: ${of}, erased ${times(erases)}`),
-      table(["Address", "Holds", "Bytes", "State"], rows),
+      element("h3", {}, `${pieceTitle()} ${chip.unit}: ${of}, erased ${times(erases)}`),
+      table(`Areas of ${pieceName()} ${chip.unit}`, ["Address", "Holds", "Bytes", "State"], rows),
     ];
   });
 }
@@ -241,7 +255,7 @@ function laidOut(name, prefix) {
     } else if (lines[0].startsWith("|")) {
       const cells = lines.map((line) => line.slice(1, -1).split("|").map((cell) => cell.trim()));
       const rows = cells.slice(2).map((one) => note(row(...one), one[0]));
-      made.push(table(cells[0], rows));
+      made.push(table(section ? `${name}, section ${section.split("/").at(-1)}` : name, cells[0], rows));
     } else {
       made.push(note(element("p", {}, lines.join(" ").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*`]/g, "")),
         lines.join(" ")));

@@ -15,11 +15,15 @@ let step = 0;
 /** Shows only these of the sections above the chip. */
 function showSections(...names) {
   for (const name of ["guide", "player", "power"]) byId(name).hidden = !names.includes(name);
+  byId("return").hidden = !names.includes("player");
 }
+
+/** Whether a tour or a recording is shown, and not the image that was opened. */
+const isAway = () => !byId("guide").hidden || !byId("player").hidden;
 
 function record() {
   if (!byId("seed").checkValidity()) throw new Error(`Seed: ${byId("seed").validationMessage}`);
-  const ofBlocks = chip.overview.units_are === "blocks";
+  const ofBlocks = isOfBlocks();
   const ofIndex = chip.overview.panels.includes("levels");
   const recorded = ask("record", { seed: Number(byId("seed").value), calls: ofBlocks ? 600 : ofIndex ? 400 : 120 });
   const slider = byId("slider");
@@ -35,7 +39,7 @@ function record() {
 /** Offers what the image that is shown can be cut by: nothing where nothing is programmed. */
 function offerCuts() {
   const isTrace = chip.overview.panels.includes("cache");
-  const shapes = chip.overview.units_are === "blocks" ? [...SHAPES, ...SHAPES_OF_NAND] : SHAPES;
+  const shapes = isOfBlocks() ? [...SHAPES, ...SHAPES_OF_NAND] : SHAPES;
   const select = byId("shape");
   if (select.options.length !== shapes.length) {
     const options = shapes.map((text, number) => element("option", { value: number }, text));
@@ -103,6 +107,7 @@ function mount() {
   const done = ask("mount");
   byId("mount-list").replaceChildren(...done.operations.map((text) => element("li", {}, text)));
   byId("power-text").textContent = calls ? `The mount made ${calls}.` : "The mount changed nothing.";
+  byId("power-text").focus();
   byId("mount").disabled = true;
   refresh();
   say(byId("power-text").textContent);
@@ -111,6 +116,7 @@ function mount() {
 function showStep(number) {
   step = Math.max(0, Math.min(STEPS - 1, number));
   const stop = ask("tour", { step });
+  byId("name").textContent = "The tour's example";
   byId("guide-title").textContent = `${step + 1} of ${STEPS}: ${stop.title}`;
   byId("guide-text").textContent = stop.text;
   byId("guide-back").disabled = step === 0;
@@ -137,5 +143,12 @@ function listenToPlay() {
   listen("tour", () => showStep(0));
   listen("guide-back", () => showStep(step - 1));
   listen("guide-next", () => showStep(step + 1));
-  listen("guide-end", start);
+  listen("guide-end", () => {
+    start();
+    byId("tour").focus();
+  });
+  listen("return", () => {
+    start();
+    byId("record").focus();
+  });
 }

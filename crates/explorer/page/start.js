@@ -3,11 +3,16 @@
 let example = "test-32x4096";
 /** The image that was opened last, packed, and whether it is the one that this page is for. */
 let [opened, isOwn] = [null, true];
+/** What the image that was opened last, or the example, is called. */
+let openedName = "";
 
 /** Shows the image that was opened last, or an empty heap. */
 function start() {
   if (opened) openImage(opened);
   else openEmpty(example);
+  complain(null);
+  byId("name").textContent = openedName;
+  byId("return").textContent = `Back to ${opened ? openedName : "the example"}`;
   showSections();
   clearPanel();
   refresh();
@@ -50,13 +55,13 @@ async function openFile(file) {
 }
 
 function nameImage(name) {
-  byId("name").textContent = name;
+  byId("name").textContent = openedName = name;
   document.title = `${name} – Norn`;
 }
 
 function openExample(part) {
   [opened, example, isOwn] = [null, part, false];
-  byId("name").textContent = "An example";
+  openedName = "An example";
   start();
 }
 
@@ -80,7 +85,10 @@ async function follow(path) {
   const name = byId("name").textContent;
   const command = `norn explore ${name} --serve ${location.host}`;
   let [tag, newest, refused, at] = ["", null, "", ""];
-  const last = () => at ? `The page shows ${name} as it was at ${at}` : "Nothing is shown yet";
+  const isElsewhere = () => !isOwn || isAway();
+  const last = () => !at ? "Nothing is shown yet"
+    : isElsewhere() ? `The last that the page has of ${name} is from ${at}`
+      : `The page shows ${name} as it was at ${at}`;
   const show = () => {
     try {
       openImage(newest);
@@ -101,6 +109,7 @@ async function follow(path) {
     showSections();
     show();
     tellOfServer("");
+    byId("record").focus();
   } }, `Show ${name} as it is now`);
   for (;;) {
     let lost = refused;
@@ -118,8 +127,7 @@ async function follow(path) {
       lost = `The server of this page does not answer; it may have ended. ${last()}. Start it again with “${command}”, and ` +
         "the page goes on by itself.";
     }
-    const isElsewhere = !isOwn || !byId("guide").hidden || !byId("player").hidden;
-    if (newest && newest !== opened && !isElsewhere) show();
+    if (newest && newest !== opened && !isElsewhere()) show();
     const isBehind = newest && newest !== opened;
     tellOfServer(lost || refused || (isBehind ? `This page does not show ${name} as it is now.` : ""),
       isBehind && !lost ? button : null);

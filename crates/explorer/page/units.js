@@ -21,6 +21,12 @@ function readColours() {
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
 }
 
+/** What a row is: a unit, of a NAND part a block; as a title; and what is said of one of which nothing is known. */
+const isOfBlocks = () => chip.overview?.units_are === "blocks";
+const pieceName = () => isOfBlocks() ? "block" : "unit";
+const pieceTitle = () => isOfBlocks() ? "Block" : "Unit";
+const nothingOf = () => isOfBlocks() ? "nothing known" : "no head";
+
 /** The legend, and the colours of the kinds of areas that this image has. */
 function showKinds(kinds) {
   const shown = JSON.stringify(kinds);
@@ -30,7 +36,7 @@ function showKinds(kinds) {
   readColours();
   const legend = kinds.map(([, name, text]) =>
     element("li", {}, element("i", { style: `background: var(--${name})` }), text));
-  byId("legend").replaceChildren(...legend, element("li", {}, chip.overview.units_are === "blocks"
+  byId("legend").replaceChildren(...legend, element("li", {}, isOfBlocks()
     ? "pale: obsolete; right: erases" : "pale: obsolete; strong: newest; right: erases"));
 }
 
@@ -45,7 +51,7 @@ function refresh() {
   chip.overview = ask("overview");
   chip.rows.clear();
   chip.areas = null;
-  const { part, unit_count, unit_bytes, units, units_are, content, erases, programs } = chip.overview;
+  const { part, within, unit_count, unit_bytes, units, units_are, content, erases, programs } = chip.overview;
   showKinds(chip.overview.kinds);
   showPanels(chip.overview.panels);
   chip.most = Math.max(1, ...units.map(([erased]) => erased));
@@ -53,9 +59,11 @@ function refresh() {
   chip.oldest = Math.min(...sequences, Infinity);
   chip.newest = Math.max(...sequences, 0);
   chip.unit = Math.min(chip.unit, unit_count - 1);
-  byId("facts").textContent = `${part}: ${counted(unit_count, units_are.slice(0, -1))} of ${unit_bytes} bytes, ${content}; ` +
-    `${counted(programs, units_are === "blocks" ? "page" : "word")} programmed, ${counted(erases, "erase")}`;
-  byId("chip-title").textContent = units_are === "blocks" ? "Blocks" : "Erase units";
+  const of = within ? ` (${units_are} ${within[0]} to ${within[1] - 1} of ${within[2]})` : "";
+  byId("facts").textContent = `${part}${of}: ${counted(unit_count, units_are.slice(0, -1))} of ${unit_bytes} bytes, ${content}; ` +
+    `${counted(programs, isOfBlocks() ? "page" : "word")} programmed, ${counted(erases, "erase")}`;
+  byId("chip-title").textContent = isOfBlocks() ? "Blocks" : "Erase units";
+  byId("units-help").textContent = `Arrow keys choose a ${pieceName()} and an area in it; Enter shows the bytes.`;
   byId("units-height").style.height = `${unit_count * ROW}px`;
   const { has_image, has_tour, is_mounted } = chip.overview;
   enable("export", has_image, "No file is made of such an image");
@@ -179,10 +187,9 @@ const stateOf = ({ kind, state }) => ["erased", "free"].includes(kind) ? "" : `,
 function describeUnit() {
   const [erases, role] = chip.overview.units[chip.unit];
   const area = chip.area < 0 ? null : areasOf(chip.unit)[chip.area];
-  const what = chip.overview.units_are === "blocks" ? "Block" : "Unit";
   const text = area
     ? `${area.text}${stateOf(area)}, ${counted(area.bytes, "byte")} at ${hexadecimal(area.at)}`
-    : `${what} ${chip.unit}, ${role ?? (what === "Unit" ? "no head" : "nothing known")}, erased ${times(erases)}`;
+    : `${pieceTitle()} ${chip.unit}, ${role ?? nothingOf()}, erased ${times(erases)}`;
   byId("unit-now").textContent = text;
   return text;
 }
@@ -216,6 +223,7 @@ function listenToUnits() {
     redraw();
   });
   box.addEventListener("click", guarded((event) => {
+    if (!chip.overview) return;
     const bounds = box.getBoundingClientRect();
     const unit = Math.floor((event.clientY - bounds.top + box.scrollTop) / ROW);
     if (unit >= chip.overview.unit_count) return;
@@ -227,6 +235,7 @@ function listenToUnits() {
     else showAddress(unit * unit_bytes + Math.floor(share * unit_bytes));
   }));
   box.addEventListener("keydown", guarded((event) => {
+    if (!chip.overview) return;
     const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity };
     if (event.key in steps) choose(chip.unit + steps[event.key], -1);
     else if (event.key === "ArrowRight") choose(chip.unit, chip.area + 1);

@@ -9,7 +9,9 @@
 //! 2. take the state before the call, and plan the cut;
 //! 3. make the call again, which does what it did, up to the cut.
 
-use norn_flash::{Address, EraseUnit, NorPart};
+use std::ops::Range;
+
+use norn_flash::{Address, EraseUnit, NorPart, StatedGeometry};
 use norn_flash_sim::{ImageBytes, NorSim, Tear};
 use serde_json::Value;
 
@@ -26,6 +28,8 @@ pub struct Chip<C> {
     content: Result<C, String>,
     /// What the mount programmed and erased.
     mount: Vec<Operation>,
+    /// Of a larger part: which units these are, and how many that has.
+    within: Option<(Range<u16>, u16)>,
 }
 
 impl<C: Content> Chip<C> {
@@ -34,12 +38,39 @@ impl<C: Content> Chip<C> {
         let mut content = C::mount(Traced::new(cells.clone()));
         let taken = |content: &mut C| std::mem::take(&mut content.device_mut().operations);
         let mount = content.as_mut().map(taken).unwrap_or_default();
-        Chip { cells, content, mount }
+        Chip { cells, content, mount, within: None }
+    }
+
+    /// What a part holds. A store that was made for fewer units than the part has, such as the heap of a card, whose last
+    /// unit is a journal, is shown alone: from the part's first unit on, or from the first with a head on, if it can be
+    /// mounted there. `None` if the part does not hold such a store.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn on(part: &NorSim) -> Result<Option<Chip<C>>, String> {
+        let recognised = |mut units: NorSim| {
+            units.freeze_counters();
+            C::recognised_on(&mut units)
+        };
+        let Some(found) = recognised(part.clone())? else { return Ok(None) };
+        let NorPart { unit_count, unit_size_bytes, .. } = part.spec().part;
+        let stated = found.geometry.filter(|stated| stated.size_bytes == unit_size_bytes && stated.count < unit_count);
+        if let Some(StatedGeometry { count, .. }) = stated {
+            let has_head = |&unit: &u16| matches!(recognised(part.with_units(unit..unit + 1)), Ok(Some(_)));
+            let starts = [0].into_iter().chain((1..=unit_count - count).find(has_head));
+            for range in starts.map(|start| start..start + count) {
+                let chip = Chip::of(part.with_units(range.clone()));
+                if chip.content.is_ok() {
+                    return Ok(Some(Chip { within: Some((range, unit_count)), ..chip }));
+                }
+            }
+        }
+        Ok(Some(Chip::of(part.clone())))
     }
 
     /// A part as it was while a program was at work: what the program had in memory says what is live.
     pub fn at_work(cells: NorSim, content: &C) -> Chip<C> {
-        Chip { cells, content: Ok(content.clone()), mount: Vec::new() }
+        Chip { cells, content: Ok(content.clone()), mount: Vec::new(), within: None }
     }
 
     /// The part.
@@ -69,7 +100,7 @@ impl<C: Content> Chip<C> {
     #[must_use]
     pub fn after_mount(&self) -> Chip<C> {
         match &self.content {
-            Ok(content) => Chip::of(content.device().sim.clone()),
+            Ok(content) => Chip { within: self.within.clone(), ..Chip::of(content.device().sim.clone()) },
             Err(_) => self.clone(),
         }
     }
@@ -115,6 +146,7 @@ impl<C: Content> Shown for Chip<C> {
         });
         Overview {
             part: self.cells.spec().name.to_string(),
+            within: self.within.clone(),
             units_are: "units",
             units: units.collect(),
             unit_bytes: self.extent().1,

@@ -1,6 +1,6 @@
 //! What a format on NOR is asked for, to be shown, played and cut.
 
-use norn_flash::{Address, EraseUnit, NorPart};
+use norn_flash::{Address, EraseUnit, NorPart, Recognised};
 use norn_flash_sim::NorSim;
 use serde_json::{Value, json};
 
@@ -74,11 +74,11 @@ pub trait Content: Played {
     /// Bytes at the start of a unit that [`role`](Content::role) looks at.
     const HEAD_BYTES: u32;
 
-    /// Whether a part holds it.
+    /// What a part holds of it.
     ///
     /// # Errors
     /// In words.
-    fn is_on(part: &mut NorSim) -> Result<bool, String>;
+    fn recognised_on(part: &mut NorSim) -> Result<Option<Recognised>, String>;
 
     /// Mounts it.
     ///

@@ -50,18 +50,14 @@ pub fn of_nand(part: NandSim) -> Result<Box<dyn Shown>, String> {
 /// # Errors
 /// In words.
 pub fn of_nor(part: NorSim) -> Result<Box<dyn Shown>, String> {
-    match () {
-        () if is_on::<LogHeap>(&part)? => Ok(Box::new(Chip::<LogHeap>::of(part))),
-        () if is_on::<TinyStore>(&part)? => Ok(Box::new(Chip::<TinyStore>::of(part))),
-        () if is_on::<Index<FixedWidths>>(&part)? => Ok(Box::new(Chip::<Index<FixedWidths>>::of(part))),
-        () if is_on::<Index<VaryingWidths>>(&part)? => Ok(Box::new(Chip::<Index<VaryingWidths>>::of(part))),
-        () => Ok(Box::new(Chip::<Plain>::of(part))),
+    for look in [chip::<LogHeap>, chip::<TinyStore>, chip::<Index<FixedWidths>>, chip::<Index<VaryingWidths>>] {
+        if let Some(found) = look(&part)? {
+            return Ok(found);
+        }
     }
+    Ok(Box::new(Chip::<Plain>::of(part)))
 }
 
-/// Whether a part holds this; the look is not counted.
-fn is_on<C: Content>(part: &NorSim) -> Result<bool, String> {
-    let mut copy = part.clone();
-    copy.freeze_counters();
-    C::is_on(&mut copy)
+fn chip<C: Content>(part: &NorSim) -> Result<Option<Box<dyn Shown>>, String> {
+    Ok(Chip::<C>::on(part)?.map(|chip| Box::new(chip) as Box<dyn Shown>))
 }

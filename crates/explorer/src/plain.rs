@@ -1,6 +1,6 @@
 //! Parts of which nothing is known but what is programmed, and how often units were erased.
 
-use norn_flash::Address;
+use norn_flash::{Address, Recognised};
 use norn_flash_sim::{ImageBytes, NandSim, NorSim};
 use serde_json::Value;
 
@@ -23,8 +23,8 @@ impl Content for Plain {
     const KINDS: &'static [Kind] = KINDS;
     const HEAD_BYTES: u32 = 0;
 
-    fn is_on(_: &mut NorSim) -> Result<bool, String> {
-        Ok(true)
+    fn recognised_on(_: &mut NorSim) -> Result<Option<Recognised>, String> {
+        Ok(None)
     }
 
     fn mount(_: Traced) -> Result<Plain, String> {
@@ -101,6 +101,7 @@ impl Shown for Blocks {
         let block = |erases| UnitOverview { erases, ..UnitOverview::default() };
         Overview {
             part: self.0.spec().name.to_string(),
+            within: None,
             units_are: "blocks",
             units: self.0.erase_counts().map(block).collect(),
             unit_bytes: self.extent().1,

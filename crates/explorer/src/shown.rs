@@ -5,6 +5,8 @@
 //! the module of an image. The page has a panel for whatever is peculiar to the kind: a script in `page/`, which
 //! registers under a name of [`Overview::panels`] and asks questions that [`Shown::ask`] answers.
 
+use std::ops::Range;
+
 use norn_flash::Address;
 use norn_flash_sim::{ImageBytes, Tear};
 use serde_json::{Value, json};
@@ -104,6 +106,8 @@ pub trait Recording {
 pub struct Overview {
     /// Its name in the catalogue.
     pub part: String,
+    /// If these are units of a larger part: which, and how many that has.
+    pub within: Option<(Range<u16>, u16)>,
     /// What its units are called: `units` or `blocks`.
     pub units_are: &'static str,
     /// Each unit, in order.
@@ -180,7 +184,8 @@ impl Overview {
         let unit = |unit: &UnitOverview| json!([unit.erases, unit.role, unit.sequence]);
         let kind = |kind: &Kind| json!([char::from(kind.letter).to_string(), kind.name, kind.text]);
         json!({
-            "part": self.part, "units_are": self.units_are, "unit_count": self.units.len(),
+            "part": self.part, "within": self.within.as_ref().map(|(range, all)| json!([range.start, range.end, all])),
+            "units_are": self.units_are, "unit_count": self.units.len(),
             "unit_bytes": self.unit_bytes, "units": self.units.iter().map(unit).collect::<Vec<_>>(),
             "content": self.content, "formats": self.formats, "panels": self.panels, "has_tour": self.tour.is_some(),
             "kinds": self.kinds.iter().map(kind).collect::<Vec<_>>(), "erases": self.erases,
@@ -194,7 +199,7 @@ impl Overview {
 ///
 /// # Errors
 /// None for units that the part has; further ones are left out.
-pub fn rows(shown: &mut dyn Shown, units: std::ops::Range<u16>, columns: u32) -> Result<Value, String> {
+pub fn rows(shown: &mut dyn Shown, units: Range<u16>, columns: u32) -> Result<Value, String> {
     let (unit_count, unit_bytes) = shown.extent();
     let row = |unit: u16| {
         let areas = shown.areas(unit)?;

@@ -11,7 +11,7 @@ use norn_explorer::shown::{self, Shown, Tour};
 use norn_explorer::tour;
 use norn_explorer::tour::steps::{STEPS, Stop};
 use norn_explorer::traced::{Act, Operation};
-use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash::{Address, EraseUnit, Nor, NorPartition};
 use norn_flash_sim::{ImageBytes, NorSim, Tear, catalogue};
 use norn_object_heap::{Config, ErrorDetection, HeapIn, UnitRow};
 use norn_ordered_index::{Settings, Varying, VaryingList};
@@ -522,4 +522,23 @@ fn wrong_questions_and_images_are_answered_with_a_reason() {
     }
     assert!(Session::open(ImageBytes::from(&b"no image"[..])).is_err());
     assert!(Session::empty("no such part").is_err());
+}
+
+/// The heap of a card has all units of its part but the last, which is a journal: the page showed no object of it.
+#[test]
+fn a_heap_on_fewer_units_than_the_part_has_is_shown_alone() {
+    for start in [0, 3] {
+        let mut part = NorSim::new(catalogue::test_part(16, 1024));
+        let units = NorPartition::new(&mut part, start..start + 12).unwrap();
+        let mut heap = HeapIn::<_, _, ()>::format_in(units, vec![UnitRow::UNUSED; 12], Config::default()).unwrap();
+        heap.create(norn_object_heap::Layout::uniform(2, 4)).unwrap();
+        let mut session = Session::open(part.image_bytes()).unwrap();
+        let overview = ask(&mut session, json!({ "ask": "overview" }));
+        assert_eq!((&overview["unit_count"], &overview["is_mounted"]), (&json!(12), &json!(true)), "{overview}");
+        assert_eq!(overview["within"], json!([start, start + 12, 16]));
+        let objects = ask(&mut session, json!({ "ask": "objects", "after": null }))["objects"].clone();
+        assert_eq!(objects.as_array().unwrap().len(), 1);
+    }
+    let whole = ask(&mut Session::empty("test-16x1024").unwrap(), json!({ "ask": "overview" }));
+    assert_eq!(whole["within"], Value::Null);
 }

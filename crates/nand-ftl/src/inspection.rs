@@ -1,17 +1,24 @@
-//! What tools show of a part: pages decoded from bytes of any contents; and of a mounted device what each block is used
-//! for, and which pages count.
+//! What tools show of a part: pages decoded from bytes of any contents; what flash has of a device before a mount; and
+//! of a device what each block is used for, and which pages count.
 
 use core::ops::Range;
 
 use norn_flash::{Block, Nand, NandPart, PageAddress, PageNumber};
 
+use crate::checkpoint::Checkpoint;
+use crate::counts::PageCounts;
+use crate::error::{FtlError, MountError};
 use crate::format::{
     CHECKED_TAG_BYTES, CHUNK_BASE, Codec, Content, FORMAT_BEGUN, HEADER_BYTES, Header, RUN_LENGTH_BYTES, Register,
     STREAMS, TABLE_BAD, TABLE_ENTRY_BYTES, TAG_BYTES,
 };
 use crate::ftl::Ftl;
+use crate::ground::found::Written;
 use crate::ground::memory::blocks::BlockState;
+use crate::ground::replay::{Found, Replayed, replay};
 use crate::layout::{Layout, Lba};
+use crate::mount::unmounted;
+use crate::recycle::Recycler;
 
 /// Whose contents a page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,7 +253,68 @@ fn number(data: &[u8], at: usize, bytes: usize) -> Option<u32> {
     Some(found.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte)))
 }
 
-/// What a mounted device uses a block for.
+/// A device as flash has it before a mount, which would program and erase: for those who look at an image.
+///
+/// Each logical page is where the format says that its contents are. The newest page of all, and a suspect, are taken
+/// for the contents that they have: a mount programs them again before they count.
+#[derive(Clone, Debug)]
+pub struct OnFlash<D, M> {
+    ftl: Ftl<D, M>,
+}
+
+impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> OnFlash<D, M> {
+    /// Reads what flash has. Nothing is programmed or erased. Cost: the loads of a [mount](Ftl::mount).
+    ///
+    /// # Errors
+    /// As [`Ftl::mount`].
+    pub fn read(device: D, memory: M) -> Result<Self, MountError<D::Error>> {
+        let Replayed { log, next, checkpoint, base, suspect } = replay(unmounted(device, memory, 0)?)?;
+        let mut checkpoint_of_log = Checkpoint::new(log, next);
+        checkpoint_of_log.repeat_trims();
+        let mut name = |Written { page, tag }: Written| {
+            if let Some(index) = checkpoint_of_log.log().layout().index_of(tag.lba) {
+                checkpoint_of_log.log_mut().name(index, page);
+            }
+        };
+        suspect.into_iter().for_each(&mut name);
+        if checkpoint == Found::Newest {
+            // The page of the checkpoint that it replaces may be the suspect.
+            name(base);
+        }
+        Ok(OnFlash { ftl: Ftl::new(Recycler::new(checkpoint_of_log)) })
+    }
+
+    /// The device, to be asked where its pages are. No block of it is free or open: which ones are, a mount decides.
+    pub fn device(&self) -> &Ftl<D, M> {
+        &self.ftl
+    }
+
+    /// The pages of blocks that are not bad: all, those that count, and as free those that read as erased. A simulated
+    /// device knows which blocks are erased: `is_erased` says so. Cost: a load for each page of the other blocks that
+    /// does not count.
+    ///
+    /// # Errors
+    /// [`FtlError::Device`].
+    pub fn page_counts(&mut self, is_erased: impl Fn(&D, Block) -> bool) -> Result<PageCounts, FtlError<D::Error>> {
+        let (part, mut counts) = (self.ftl.layout().part, self.ftl.page_counts());
+        for block in part.blocks() {
+            if self.ftl.block_use(block) == BlockUse::Bad {
+                continue;
+            }
+            if is_erased(self.ftl.device(), block) {
+                counts.free += u32::from(part.pages_per_block);
+                continue;
+            }
+            for page in (0..part.pages_per_block).map(|page| block.page(page)) {
+                let is_free = !self.ftl.is_live(page) && self.ftl.log_mut().load(page)? == Content::Blank;
+                counts.free += u32::from(is_free);
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// What a device uses a block for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockUse {
     /// It was programmed, or is not known to be erased.
@@ -303,13 +371,130 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
 #[cfg(test)]
 mod tests {
-    use norn_flash_sim::NandSim;
     use norn_flash_sim::nand_catalogue::test_part;
+    use norn_flash_sim::{NandSim, Tear};
     use std::vec;
     use std::vec::Vec;
 
     use super::*;
     use crate::FtlConfig;
+
+    type Device = Ftl<NandSim, Vec<u8>>;
+
+    const CUT_PAGES: u32 = 56;
+
+    fn memory(part: &NandPart) -> Vec<u8> {
+        vec![0; Device::memory_bytes(part, CUT_PAGES)]
+    }
+
+    /// What the cells of a page hold, and their data after correction.
+    fn decoded(part: &NandSim, page: PageAddress) -> (PageContent, Vec<u8>) {
+        let reader = PageReader::new(&part.part()).unwrap();
+        let mut bytes = part.peek(page);
+        let content = reader.decode(&mut bytes);
+        bytes.truncate(part.part().page_bytes.into());
+        (content, bytes)
+    }
+
+    /// The newest page of a logical page, among all that can be read.
+    fn newest(part: &NandSim, lba: Lba) -> Option<PageAddress> {
+        let sequence = |page: &PageAddress| match decoded(part, *page).0 {
+            PageContent::Whole(tag) if tag.owner == Owner::Logical(lba) => Some(tag.sequence),
+            _ => None,
+        };
+        part.pages().filter_map(|page| Some((sequence(&page)?, page))).max().map(|(_, page)| page)
+    }
+
+    /// What flash has agrees with the cells, and with what a mount reads. Returns how many logical pages the mount moves.
+    fn check_flash(part: &NandSim, what: &str) -> usize {
+        let mut flash = OnFlash::read(part.clone(), memory(&part.part())).unwrap();
+        let mut mounted = Device::mount(part.clone(), memory(&part.part())).unwrap();
+        let counts = flash.page_counts(|part, block| !part.holds_pages(block)).unwrap();
+        assert_eq!(flash.page_counts(|_, _| false).unwrap(), counts, "{what}");
+        assert_eq!(flash.device().device().operations(), part.operations(), "{what}: a look programs nothing");
+        let (mut moved, mut live) = (0, 0);
+        for lba in (0..CUT_PAGES).map(Lba) {
+            let (page, mut wanted) = (flash.device().page_of(lba).unwrap(), vec![1; 256]);
+            mounted.read(lba, &mut wanted).unwrap();
+            let found = page.map_or_else(
+                || vec![0; 256],
+                |page| {
+                    let (content, data) = decoded(part, page);
+                    let is_its = matches!(content, PageContent::Whole(tag) if tag.owner == Owner::Logical(lba));
+                    assert!(is_its && flash.device().is_live(page), "{what}: {lba:?} in {page}: {content:?}");
+                    data
+                },
+            );
+            assert!(found == wanted, "{what}: {lba:?} in {page:?}");
+            moved += usize::from(page != mounted.page_of(lba).unwrap());
+            live += u32::from(page.is_some());
+        }
+        let reader = PageReader::new(&part.part()).unwrap();
+        // Which page of the checkpoint a page is, and up to which program.
+        let checkpoint_page = |page| match decoded(part, page) {
+            (PageContent::Whole(PageTag { owner: Owner::Chunk(chunk), .. }), data) => {
+                reader.checkpoint_head(&data).map(|head| (head.as_of, chunk))
+            }
+            _ => None,
+        };
+        let newest = part.pages().filter_map(checkpoint_page).max();
+        let mut named = Vec::new();
+        for (chunk, page) in (0..).zip(flash.device().checkpoint_pages()) {
+            let found = page.and_then(checkpoint_page);
+            assert_eq!(found.map(|(_, chunk)| chunk), Some(chunk), "{what}: in {page:?}");
+            named.extend(found);
+            live += 1;
+        }
+        assert_eq!(named.into_iter().max(), newest, "{what}: the newest page of the checkpoint counts");
+        let erased = part.pages().filter(|&page| decoded(part, page).0 == PageContent::Erased).count() as u32;
+        assert_eq!((counts.live, counts.free, counts.total), (live, erased, part.part().page_count()), "{what}");
+        moved
+    }
+
+    /// An image showed its pages where a mount would put them.
+    #[test]
+    fn what_flash_has_is_what_its_pages_say_whatever_a_mount_makes_of_it() {
+        let part = test_part(20, 8, 256);
+        let config = FtlConfig { logical_pages: CUT_PAGES };
+        let whole = Device::format(NandSim::new(part.clone()), memory(&part.part), config).unwrap();
+        let (mut moved, mut trimmed) = (0, 0);
+        for seed in 0..40 {
+            let (mut random, has_trims) = (fastrand::Rng::with_seed(seed), seed % 2 == 0);
+            let mut ftl = whole.clone();
+            let shapes = Tear::allowed(seed);
+            // The unstable shape reads as one thing here and as another there.
+            let tear = shapes[[0, 1, 2, 3, 4, 6, 7, 9, 10][random.usize(0..9)]];
+            ftl.device_mut().cut_power_after(random.u64(50..900), tear);
+            loop {
+                let lba = Lba(random.u32(0..CUT_PAGES));
+                let done = match random.u8(0..8) {
+                    0 if has_trims => ftl.trim(lba, 1),
+                    1 if has_trims => ftl.flush(),
+                    _ => ftl.write(lba, &[random.u8(1..); 256]),
+                };
+                if done.is_err() {
+                    break;
+                }
+            }
+            let mut sim = ftl.into_device();
+            sim.power_on();
+            moved += check_flash(&sim, &std::format!("seed {seed}, {tear:?}"));
+            let flash = OnFlash::read(sim.clone(), memory(&part.part)).unwrap();
+            for lba in (0..CUT_PAGES).map(Lba) {
+                let (page, newest) = (flash.device().page_of(lba).unwrap(), newest(&sim, lba));
+                assert!(page == newest || page.is_none() && has_trims, "seed {seed}: {lba:?} in {page:?}, {newest:?}");
+                trimmed += usize::from(page != newest);
+            }
+            // Cuts of the mount, one after the other.
+            for cut in 0..3 {
+                sim.cut_power_after(random.u64(0..6), tear);
+                let _ = Ftl::mount(&mut sim, memory(&part.part));
+                sim.power_on();
+                moved += check_flash(&sim, &std::format!("seed {seed}, {tear:?}, cut {cut} of a mount"));
+            }
+        }
+        assert!(moved > 200 && trimmed > 20, "{moved} pages moved, {trimmed} trimmed");
+    }
 
     /// What the pages on flash say agrees with the map in memory, and the checkpoint on flash with both.
     #[test]

@@ -103,7 +103,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// [`MountError`]. How much memory is needed is known when the image's size was read: with less than that takes,
     /// `TooSmall` says how much the smallest image on this part needs.
     pub fn mount(device: D, memory: M) -> Result<Self, MountError<D::Error>> {
-        let Replayed { log, next, checkpoint, suspect } = replay(unmounted(device, memory, 0)?)?;
+        let Replayed { log, next, checkpoint, suspect, .. } = replay(unmounted(device, memory, 0)?)?;
         let mut recycler = Recycler::new(Checkpoint::new(log, next));
         settle(&mut recycler, checkpoint, suspect).map_err(mount_error)?;
         let scans = u64::from(checkpoint == Found::Missing);
@@ -202,7 +202,7 @@ enum Wanted {
 }
 
 /// A device about which nothing is known yet, with memory for `logical_pages` logical pages.
-fn unmounted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+pub(crate) fn unmounted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     device: D,
     memory: M,
     logical_pages: u32,

@@ -63,7 +63,7 @@ static void nor_parts(void) {
     EXPECT_OK(norn_index_format(&index_, &index_config));
     EXPECT_ERROR(NORN_ERROR_OTHER_FORMAT, norn_heap_mount(&heap, &heap_config));
     EXPECT_OK(norn_heap_failure(&heap, &failure));
-    expect_named(&failure, "an ordered index");
+    expect_named(&failure, "a sorted map");
     EXPECT_OK(norn_index_mount(&index_, &index_config));
     EXPECT_OK(norn_index_unmount(&index_));
 

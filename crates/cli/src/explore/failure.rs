@@ -19,6 +19,9 @@ pub enum ExploreError {
         /// Why not.
         why: String,
     },
+    /// What is read again and again has to be a file.
+    #[error("{}: no regular file", .0.display())]
+    NoFile(PathBuf),
     /// Nothing can be served.
     #[error("{address}: {source}")]
     Serve {

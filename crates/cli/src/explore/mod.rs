@@ -5,7 +5,6 @@ pub mod failure;
 mod image;
 mod serve;
 
-use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -13,13 +12,14 @@ use clap::Args;
 use norn_explorer::open::{of_nand, of_nor};
 use norn_explorer::page::{ImageFrom, page};
 use norn_explorer::picture;
-use norn_flash_sim::ImageError;
+use norn_flash_sim::ImageKind;
 
 use self::failure::ExploreError;
-use self::image::image_bytes;
+use self::image::{image_bytes, kind_of};
 use crate::error::Error;
 use crate::new_file::NewFile;
 use crate::opening::{Opened, Source};
+use crate::printable;
 
 /// What to make of an image.
 #[derive(Args, Debug)]
@@ -60,10 +60,13 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 /// When the image cannot be opened, or the file cannot be made.
 pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String, Error> {
     let source = &arguments.source;
-    let name = source.image.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = source.image.file_name().unwrap_or_default().to_string_lossy();
+    let name = printable::line(&name);
+    // The image may be in use, but has to be there.
+    if kind_of(&source.image)? == Some(ImageKind::Nand) && source.region.is_some() {
+        source.read_nand()?;
+    }
     if let Some(address) = arguments.serve {
-        // The image may be in use, but has to be there.
-        fs::File::open(&source.image).map_err(|error| ImageError::Io { path: source.image.clone(), source: error })?;
         let page = page(&name, ImageFrom::Server(serve::IMAGE_PATH)).map_err(ExploreError::NoProgram)?;
         return serve::serve(address, page, source, say);
     }
@@ -78,7 +81,7 @@ pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String,
         return Ok(format!("{}: a picture of {name}\n", file.display()));
     }
     let page = page(&name, ImageFrom::Page(&image_bytes(source)?)).map_err(ExploreError::NoProgram)?;
-    let file = arguments.out.clone().unwrap_or_else(|| Path::new(&name).with_extension("html"));
+    let file = arguments.out.clone().unwrap_or_else(|| Path::new(&*name).with_extension("html"));
     NewFile::write(&file, page.as_bytes())?;
     Ok(format!("{}: a page of {} bytes that shows {name}\n", file.display(), page.len()))
 }

@@ -9,13 +9,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
-use std::{fs, thread};
-
-use norn_flash_sim::{ImageBytes, ImageKind};
 
 use super::failure::ExploreError;
-use super::image::image_bytes;
+use super::image::bytes_in_use;
 use crate::error::Error;
 use crate::opening::Source;
 use crate::stopping::stop_signals;
@@ -120,15 +118,9 @@ impl Request {
 /// The image, if it is another one than the browser has.
 fn image(source: &Source, known: &str) -> Answer {
     // An image file as it is, whoever has it open; a dump as its image.
-    let read = match ImageKind::of(&source.image) {
-        Ok(Some(_)) => {
-            fs::read(&source.image).map(|bytes| ImageBytes::from(&*bytes)).map_err(|error| error.to_string())
-        }
-        _ => image_bytes(source).map_err(|error| error.to_string()),
-    };
-    let bytes = match read {
+    let bytes = match bytes_in_use(source) {
         Ok(image) => image.to_packed(),
-        Err(why) => return ("503 Service Unavailable", String::new(), why.into_bytes()),
+        Err(error) => return ("503 Service Unavailable", String::new(), error.to_string().into_bytes()),
     };
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

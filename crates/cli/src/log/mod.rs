@@ -1,4 +1,4 @@
-//! `norn log`: a sensor's readings in an image file, on an ordered index.
+//! `norn log`: a sensor's readings in an image file, on a sorted map.
 //!
 //! The crate `norn-sensor-log` is what a device would run; [`readings`] and [`arrow_file`] read files, [`mod@export`]
 //! writes them, [`moment`] says when things were, [`append`] feeds the logger through power cuts, [`mod@follow`] from a

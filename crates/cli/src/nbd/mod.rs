@@ -8,9 +8,12 @@ use std::fmt::{self, Display};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use norn_flash::Nand;
+use norn_flash::{Nand, NandPart};
 use norn_flash_sim::{NandCounters, NandSim, NandSpec};
-use norn_nand_ftl::{Ftl, FtlConfig, FtlCounters, FtlError, Place, Violation, max_logical_pages};
+use norn_nand_ftl::inspection::OnFlash;
+use norn_nand_ftl::{
+    Ftl, FtlConfig, FtlCounters, FtlError, PageCounts, Place, Violation, logical_pages_limit, max_logical_pages,
+};
 use norn_nbd::{Address, Listener, Server};
 use serde_json::{Value, json};
 
@@ -99,11 +102,15 @@ struct Mounted {
     loads: u64,
 }
 
+/// Memory for whatever device is on a part: how many logical pages there are is known when it is mounted.
+fn tables_of(part: &NandPart) -> Vec<u8> {
+    vec![0; ImageFtl::memory_bytes(part, logical_pages_limit(part))]
+}
+
 /// Mounts the device on a part in an image.
 fn mount(image: &Path, part: NandSim) -> Result<Mounted, Error> {
     let geometry = Nand::part(&part);
-    // How many logical pages there are is known when it is mounted.
-    let memory = vec![0; ImageFtl::memory_bytes(&geometry, norn_nand_ftl::logical_pages_limit(&geometry))];
+    let memory = tables_of(&geometry);
     let (start, before) = (Instant::now(), part.counters());
     let ftl = ImageFtl::mount(Disk::new(part), memory).map_err(|error| in_image(NbdFailure::Mount(error), image))?;
     let memory_bytes = ImageFtl::memory_bytes(&geometry, ftl.logical_pages());
@@ -130,6 +137,8 @@ impl Display for Mounted {
 /// What a check found.
 pub struct Findings {
     mounted: Mounted,
+    /// The pages of the part as the image has them; as free, those that read as erased.
+    on_flash: PageCounts,
     /// The first invariant that does not hold.
     pub violation: Option<Violation>,
 }
@@ -139,6 +148,10 @@ impl Findings {
     pub fn report(&self) -> Report {
         let mut report = Report::new(0);
         report.text(self.mounted.to_string());
+        let PageCounts { live, free, .. } = self.on_flash;
+        let others = self.on_flash.dead();
+        report.text(format!("in the image, before the mount: {live} in use, {free} erased, {others} others\n"));
+        report.datum("before_mount", json!({ "pages_in_use": live, "pages_erased": free, "pages_to_erase": others }));
         let (ftl, counts) = (&self.mounted.ftl, self.mounted.ftl.page_counts());
         for (name, number) in [
             ("size_bytes", u64::from(ftl.logical_pages()) * u64::from(ftl.page_bytes())),
@@ -174,11 +187,14 @@ fn place_value(Violation { what, address }: &Violation) -> Value {
 /// # Errors
 /// When it cannot be mounted or read.
 pub fn check(source: &Source) -> Result<Findings, Error> {
-    let image = &source.image;
-    let mut mounted = mount(image, source.read_nand()?)?;
-    let audited = mounted.ftl.audit(&[]);
-    let violation = audited.map_err(|error| in_image(NbdFailure::Ftl(error), image))?;
-    Ok(Findings { mounted, violation })
+    let (image, part) = (&source.image, source.read_nand()?);
+    let failed = |error| in_image(NbdFailure::Ftl(error), image);
+    let flash = OnFlash::read(part.clone(), tables_of(&Nand::part(&part)));
+    let mut flash = flash.map_err(|error| in_image(NbdFailure::Mount(error), image))?;
+    let on_flash = flash.page_counts(|part, block| !part.holds_pages(block)).map_err(failed)?;
+    let mut mounted = mount(image, part)?;
+    let violation = mounted.ftl.audit(&[]).map_err(failed)?;
+    Ok(Findings { mounted, on_flash, violation })
 }
 
 /// What a server has done.

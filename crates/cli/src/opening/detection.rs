@@ -8,8 +8,10 @@
 //!
 //! A NAND part's dump has its out-of-band areas, so that its length nearly says which part it is of.
 
+use std::ops::Range;
+
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
-use norn_flash::{Nand, Nor, Recognised, Reprogramming, StatedGeometry, TenantKind};
+use norn_flash::{Nand, Nor, NorPart, Recognised, Reprogramming, StatedGeometry, TenantKind};
 use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
 use norn_heap_image::{UNITS_MAX, mount, unit_count};
 use norn_nand_ftl::recognition_bytes;
@@ -57,13 +59,48 @@ fn specs(length: usize) -> Vec<PartSpec> {
     catalogue::all().into_iter().chain(tests).filter_map(with_length).collect()
 }
 
-/// What is recognised on a part.
+/// What is recognised on a part. A store that was made for fewer units than the part has is in these alone, where it
+/// mounts.
 pub fn nor_contents(part: &NorSim) -> Vec<PartContent> {
+    let mut found = contents_of(part);
+    for content in found.iter_mut().filter(|content| content.entry.is_none()) {
+        if let Ok(Some(recognised)) = &content.recognised
+            && let Some(range) = range_of(part, recognised)
+        {
+            content.range = range;
+        }
+    }
+    found
+}
+
+fn contents_of(part: &NorSim) -> Vec<PartContent> {
     let mut part = part.clone();
     let mut found = Vec::new();
     // A simulated part whose power is on reads every address that it has.
     let _ = recognise_nor(&mut part, |content| found.push(content));
     found
+}
+
+/// The units that a store was made for, of a part with more of them: from the part's first unit on, or from the first
+/// with a head of the store on, if it mounts there. Such is the heap of a card, whose part's last unit is a journal.
+fn range_of(part: &NorSim, found: &Recognised) -> Option<Range<u16>> {
+    let stated = stated_smaller(part, found)?;
+    let head = first_head(part, found).filter(|head| head + stated <= part.part().unit_count);
+    let ranges = [Some(0), head].into_iter().flatten().map(|start| start..start + stated);
+    ranges.into_iter().find(|range| mounts(&part.with_units(range.clone())))
+}
+
+/// How many units a store was made for, if the part has more, of the same size.
+fn stated_smaller(part: &NorSim, found: &Recognised) -> Option<u16> {
+    let NorPart { unit_count, unit_size_bytes, .. } = part.part();
+    let stated = found.geometry.filter(|stated| stated.size_bytes == unit_size_bytes && stated.count < unit_count);
+    stated.map(|stated| stated.count)
+}
+
+/// The first unit with a head of a store.
+fn first_head(part: &NorSim, found: &Recognised) -> Option<u16> {
+    let has_head = |&unit: &u16| recognised(&part.with_units(unit..unit + 1)).any(|head| head.kind == found.kind);
+    (0..part.part().unit_count).find(has_head)
 }
 
 /// What is recognised on a part.
@@ -78,7 +115,7 @@ pub fn nand_contents(part: &mut NandSim) -> Vec<PartContent> {
 }
 
 fn recognised(part: &NorSim) -> impl Iterator<Item = Recognised> {
-    nor_contents(part).into_iter().filter_map(|content| content.recognised.ok().flatten())
+    contents_of(part).into_iter().filter_map(|content| content.recognised.ok().flatten())
 }
 
 /// Whether a format's headers say that they are of this part.
@@ -152,14 +189,10 @@ pub fn store_within(piece: &Piece) -> Option<(Recognised, Region)> {
 }
 
 fn within(part: &NorSim, base: u64) -> Option<(Recognised, Region)> {
-    let size = part.part().unit_size_bytes;
-    let count = part.part().unit_count;
-    let stated = |found: &Recognised| found.geometry.filter(|stated| stated.size_bytes == size && stated.count < count);
-    let found = recognised(part).find(|found| stated(found).is_some())?;
-    let has_head = |&unit: &u16| recognised(&part.with_units(unit..unit + 1)).any(|head| head.kind == found.kind);
-    let first = (0..count).find(has_head)?;
-    let start = base + u64::from(first) * u64::from(size);
-    let end = start + u64::from(stated(&found)?.count) * u64::from(size);
+    let size = u64::from(part.part().unit_size_bytes);
+    let found = recognised(part).find(|found| stated_smaller(part, found).is_some())?;
+    let start = base + u64::from(first_head(part, &found)?) * size;
+    let end = start + u64::from(stated_smaller(part, &found)?) * size;
     Some((found, Region { start, end }))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use norn_code_pager::TWO_ROOMS;
 use norn_embedded::PartContent;
-use norn_flash::{Nand, Nor, Recognised, TenantKind};
+use norn_flash::{Nand, Nor, NorPart, Recognised, StatedGeometry, TenantKind};
 use norn_flash_sim::{ImageError, ImageKind, NandSim, NandSpec, NorSim};
 use norn_nand_ftl::{FORMAT_CUT_SHORT, NO_CHECKPOINT};
 use serde_json::{Value, json};
@@ -67,7 +67,13 @@ impl Opener {
 /// A command's error with what the file holds, if `opener` refused the file.
 pub fn explained(error: Error, source: &Source, opener: Opener) -> Error {
     if opener != Opener::Card && source.image.join("nor.img").is_file() {
-        let explanation = format!("it is a card: `norn card show {}` opens it", source.image.display());
+        let (card, nor, nand) = (&source.image, source.image.join("nor.img"), source.image.join("nand.img"));
+        let explanation = format!(
+            "it is a card: `norn card show {}` opens it, `norn explore {}` and `norn explore {}` show its parts",
+            card.display(),
+            nor.display(),
+            nand.display()
+        );
         return Error::Refused { explanation, error: Box::new(error) };
     }
     if !error.is_refusal() {
@@ -198,7 +204,9 @@ pub fn contents_of(source: &Source) -> Result<Contents, Error> {
     })
 }
 
-fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener) -> String {
+/// What a file holds, and what opens it: all of what the command was given, or only a region of that.
+fn explanation_of(recognised: &Recognised, source: &Source, region: Option<Region>, opener: Opener) -> String {
+    let image = Source { region: region.or(source.region), ..source.clone() };
     let command = match recognised.kind {
         _ if recognised.version != recognised.known_version => {
             return format!("it holds {recognised}, which this version of norn cannot open");
@@ -206,13 +214,13 @@ fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener) 
         _ if [FORMAT_CUT_SHORT, NO_CHECKPOINT].contains(&recognised.what) => {
             return format!("it holds {recognised}, which no norn command opens");
         }
-        kind if opener.mounts(kind) => {
+        TenantKind::CODE if recognised.what != TWO_ROOMS => {
+            return format!("it holds {recognised} in a single room: `norn explore {image}` shows it");
+        }
+        kind if opener.mounts(kind) && region.is_none() => {
             return match opener {
                 Opener::Heap => {
                     format!("it holds {recognised}: `norn heap dump {image} --raw` shows its cells as they are")
-                }
-                Opener::Code if recognised.what != TWO_ROOMS => {
-                    format!("it holds {recognised} in a single room, which no norn command opens")
                 }
                 Opener::Log | Opener::Nbd | Opener::Code | Opener::Image | Opener::Card => {
                     format!("it holds {recognised}, which is damaged or of another geometry")
@@ -222,7 +230,7 @@ fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener) 
         TenantKind::HEAP | TenantKind::REMAP => "norn heap check",
         TenantKind::INDEX => "norn log check",
         TenantKind::DISK => "norn nbd check",
-        TenantKind::CODE if recognised.what == TWO_ROOMS => "norn code status",
+        TenantKind::CODE => "norn code status",
         _ => return format!("it holds {recognised}, which no norn command opens"),
     };
     format!("it holds {recognised}: `{command} {image}` opens it")
@@ -234,15 +242,18 @@ pub enum Contents {
     Blank(String),
     /// Nothing is recognised on a part of this name.
     Unknown(String),
-    /// Ranges of units of this size, and what is in each.
-    Known(Vec<PartContent>, u32),
+    /// Ranges of units, and what is in each; the part's number of units, and their size; of a NAND part no size.
+    Known(Vec<PartContent>, StatedGeometry),
 }
 
 impl Contents {
     /// What is on a NOR part.
     pub fn of_nor(part: &NorSim) -> Contents {
         let (found, name) = (nor_contents(part), part.spec().name.clone());
-        Contents::of(found, name, part.part().unit_size_bytes, || part.cells().iter().all(|&byte| byte == 0xFF))
+        let NorPart { unit_count: count, unit_size_bytes: size_bytes, .. } = part.part();
+        Contents::of(found, name, StatedGeometry { count, size_bytes }, || {
+            part.cells().iter().all(|&byte| byte == 0xFF)
+        })
     }
 
     /// What is on a NAND part.
@@ -251,12 +262,13 @@ impl Contents {
         let geometry = Nand::part(part);
         // The maker's mark is in a page of a bad block.
         let mut is_erased = |block| !part.holds_pages(block) || part.is_marked_bad(block) == Ok(true);
-        Contents::of(found, name, 0, || geometry.blocks().all(&mut is_erased))
+        let units = StatedGeometry { count: geometry.block_count, size_bytes: 0 };
+        Contents::of(found, name, units, || geometry.blocks().all(&mut is_erased))
     }
 
-    fn of(found: Vec<PartContent>, part: String, unit_bytes: u32, is_blank: impl FnOnce() -> bool) -> Contents {
+    fn of(found: Vec<PartContent>, part: String, units: StatedGeometry, is_blank: impl FnOnce() -> bool) -> Contents {
         match found.is_empty() {
-            false => Contents::Known(found, unit_bytes),
+            false => Contents::Known(found, units),
             true if is_blank() => Contents::Blank(part),
             true => Contents::Unknown(part),
         }
@@ -271,6 +283,19 @@ impl Contents {
                 }
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The region that the only store has, if it does not have the whole part, as the file's user names it.
+    fn region_of_only(&self, source: &Source) -> Option<Region> {
+        match self {
+            Contents::Known(contents, units) if contents[0].range.len() < usize::from(units.count) => {
+                let within = region_of(&contents[0], units.size_bytes);
+                let in_file = || source.dump().ok()?.regions().first().map(|first| first.start);
+                let base = source.region.map(|region| region.start).or_else(in_file).unwrap_or(0);
+                Some(Region { start: base + within.start, end: base + within.end })
+            }
             _ => None,
         }
     }
@@ -300,12 +325,12 @@ impl Contents {
     /// What is there, and which command opens it.
     pub fn explanation(&self, source: &Source, opener: Opener) -> String {
         match (self, self.only()) {
-            (_, Some(recognised)) => explanation_of(recognised, source, opener),
+            (_, Some(recognised)) => explanation_of(recognised, source, self.region_of_only(source), opener),
             (Contents::Blank(part), _) => format!("it is a blank {part}: nothing has been written to it"),
             (Contents::Unknown(part), _) => format!("it is a {part} with data of no format that norn knows"),
-            (Contents::Known(several, unit_bytes), _) => {
+            (Contents::Known(several, units), _) => {
                 let texts: Vec<String> = several.iter().map(PartContent::to_string).collect();
-                format!("it holds {}; {}", texts.join(", "), way_to_one(several, *unit_bytes))
+                format!("it holds {}; {}", texts.join(", "), way_to_one(several, units.size_bytes))
             }
         }
     }
@@ -326,14 +351,18 @@ fn value_of(content: &PartContent) -> Value {
     json!({ "start": start, "end": end, "tenant": tenant, "format": format, "what": failure })
 }
 
+/// The bytes of a range of units.
+fn region_of(content: &PartContent, unit_bytes: u32) -> Region {
+    let [start, end] = [content.range.start, content.range.end].map(|unit| u64::from(unit) * u64::from(unit_bytes));
+    Region { start, end }
+}
+
 /// How one of several tenants is opened.
 fn way_to_one(several: &[PartContent], unit_bytes: u32) -> String {
-    let region = |content: &PartContent| Region {
-        start: u64::from(content.range.start) * u64::from(unit_bytes),
-        end: u64::from(content.range.end) * u64::from(unit_bytes),
-    };
     match several.iter().find(|content| content.entry.is_some() && content.recognised != Ok(None)) {
-        Some(tenant) if unit_bytes > 0 => format!("--region opens one of them, such as {}", region(tenant)),
+        Some(tenant) if unit_bytes > 0 => {
+            format!("--region opens one of them, such as {}", region_of(tenant, unit_bytes))
+        }
         _ => "norn opens no part that has a partition table as a whole".to_owned(),
     }
 }

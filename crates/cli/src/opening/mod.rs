@@ -117,6 +117,7 @@ impl Source {
     /// As [`read_nor`](Self::read_nor).
     pub fn read_nand(&self) -> Result<NandSim, Error> {
         match self.kind()? {
+            Some(ImageKind::Nand) if self.region.is_some() => Err(self.failed(DumpFailure::NandRegion)),
             Some(_) => self.expect_part(NandSim::read_image(&self.image)?, |part| part.spec().name.clone()),
             None => match self.read_nand_dump()? {
                 None => Ok(NandSim::read_image(&self.image)?),
@@ -229,7 +230,10 @@ impl Source {
     }
 
     /// The erase units of a simulated part that the region names.
-    fn with_region(&self, part: NorSim) -> Result<NorSim, Error> {
+    ///
+    /// # Errors
+    /// When it is of another part than is named, or the region is no whole units of it.
+    pub fn with_region(&self, part: NorSim) -> Result<NorSim, Error> {
         let part = self.expect_part(part, |part| part.spec().name.clone())?;
         let Some(region) = self.region else { return Ok(part) };
         let geometry = part.part();

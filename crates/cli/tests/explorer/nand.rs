@@ -1,9 +1,10 @@
 //! The page of block devices and of programs on NAND: the power is cut at random operations and the page shows what
-//! the command prints and the library reads; hits and misses along a trace add up.
+//! the command prints and the library reads, before a mount and after it; hits and misses along a trace add up.
 
 use norn_desk::Desk;
 use norn_flash::Nand;
 use norn_flash_sim::{ImageBytes, NandSim};
+use norn_nand_ftl::inspection::OnFlash;
 use norn_nand_ftl::{Ftl, Lba, logical_pages_limit};
 use serde_json::{Value, json};
 
@@ -41,13 +42,25 @@ fn page_map(browser: &mut Browser) -> Vec<String> {
     }
 }
 
-/// The map as the library reads it from an image.
-fn library_map(image: &[u8]) -> Vec<String> {
+type Device = Ftl<NandSim, Vec<u8>>;
+
+/// The map as the library reads it from an image: before a mount, and after it.
+fn library_maps(image: &[u8]) -> [Vec<String>; 2] {
     let part = NandSim::from_image_bytes(ImageBytes::from(image)).unwrap();
-    let memory = vec![0; Ftl::<NandSim, Vec<u8>>::memory_bytes(&part.part(), logical_pages_limit(&part.part()))];
-    let ftl = Ftl::mount(part, memory).unwrap();
-    let place = |lba| ftl.page_of(Lba(lba)).unwrap().map_or("no contents".to_owned(), |page| page.to_string());
-    (0..ftl.logical_pages()).map(place).collect()
+    let memory = || vec![0; Device::memory_bytes(&part.part(), logical_pages_limit(&part.part()))];
+    let map = |ftl: &Device| {
+        let place = |lba| ftl.page_of(Lba(lba)).unwrap().map_or("no contents".to_owned(), |page| page.to_string());
+        (0..ftl.logical_pages()).map(place).collect()
+    };
+    [map(OnFlash::read(part.clone(), memory()).unwrap().device()), map(&Ftl::mount(part.clone(), memory()).unwrap())]
+}
+
+/// What the page says of the part's pages, with what `nbd check` prints.
+fn assert_counts(browser: &mut Browser, printed: &Value, what: &str) {
+    let map = browser.value("ask('map', { first: 0 })");
+    for key in ["pages_in_use", "pages_erased", "pages_to_erase"] {
+        assert_eq!(map[key], printed[key], "{what}: {key}");
+    }
 }
 
 #[test]
@@ -70,16 +83,20 @@ fn the_power_of_a_disk_is_cut_and_the_page_shows_what_the_command_prints() {
         browser.value(&format!("moveTo({operation}); byId('shape').value = {shape}; byId('seed').value = {seed}"));
         browser.click("cut");
         desk.write("torn.img", browser.image());
-        assert_eq!(page_map(&mut browser), library_map(&browser.image()), "{what}");
+        let [before, after] = library_maps(&browser.image());
+        assert_eq!(page_map(&mut browser), before, "{what}");
         if cut == 3 {
             browser.picture("disk-cut.png");
         }
         let check: Value = serde_json::from_str(&desk.succeed("nbd check torn.img --json")).unwrap();
-        let keys = ["size_bytes", "page_bytes", "good_blocks", "pages_in_use", "pages_erased", "pages_to_erase"];
-        let printed: Vec<&Value> = keys.iter().map(|key| &check[*key]).collect();
         let map = browser.value("ask('map', { first: 0 })");
-        assert_eq!(keys.iter().map(|key| &map[*key]).collect::<Vec<_>>(), printed, "{what}");
+        for key in ["size_bytes", "page_bytes", "good_blocks"] {
+            assert_eq!(map[key], check[key], "{what}: {key}");
+        }
+        assert_counts(&mut browser, &check["before_mount"], &what);
         assert!(mounted(&mut browser, &what) > 0, "{what}: a mount writes a page of the checkpoint");
+        assert_counts(&mut browser, &check, &what);
+        assert_eq!(page_map(&mut browser), after, "{what}, mounted");
         desk.write("mounted.img", browser.image());
         desk.succeed("--quiet nbd check mounted.img");
     }
@@ -104,6 +121,7 @@ fn a_logical_page_leads_to_its_page_and_that_to_the_format() {
     );
     assert_eq!(has_curves, true);
 
+    assert_eq!(browser.text("byId('tab-unit').textContent"), "Block");
     browser.click("tab-map");
     let rows = browser.rows("map", 0);
     let row = rows.iter().position(|row| row[1] != "no contents").unwrap();
@@ -111,6 +129,9 @@ fn a_logical_page_leads_to_its_page_and_that_to_the_format() {
     browser.value(&format!("document.querySelectorAll('#map table tbody tr')[{row}].querySelector('button').click()"));
     let title = browser.text("document.querySelector('#bytes h3').textContent");
     assert!(title.starts_with(&format!("{}: logical page {}: ", page[1], page[0])), "{title} {page:?}");
+    let block = page[1].split(" page").next().unwrap();
+    assert!(title.ends_with(&format!(", {block}")), "{title} {page:?}");
+    assert!(!browser.text("document.body.innerText").contains("Unit"), "a NAND part has blocks");
     browser.picture("disk-bytes.png");
     browser.value("document.querySelector('#bytes tr[data-line=\"1:lba\"] td:last-child button').click()");
     let line = browser.text("document.querySelector('#format .on').textContent");
@@ -166,12 +187,16 @@ fn programs_and_a_trace_show_what_the_command_prints() {
     browser.value("byId('policy').value = 'S3-FIFO'; byId('frames').value = 8");
     browser.click("run");
     assert!(browser.text("byId('run-facts').textContent").starts_with("S3-FIFO, 8 frames, after 0 of 600"));
-    browser.value("openTrace('0\\n0x40\\n0\\n0x40\\n')");
+    browser.value("openTrace('0\\n0x40\\n0\\n0x40\\n', 'a.txt')");
     browser.value("moveTo(4)");
     let facts = browser.text("byId('run-facts').textContent");
     assert!(facts.contains("after 4 of 4 requests: 2 hits, 2 misses"), "{facts}");
-    let wrong = "guarded(() => openTrace('one'))().then(() => byId('problem').textContent)";
-    assert_eq!(browser.text(wrong), "line 1 of the trace: \"one\" is no address");
+    for (text, why) in [("one", "line 1 of the trace: \"one\" is no address"), (" \\n\\n", "the trace has no address")]
+    {
+        let wrong = format!("guarded(() => openTrace('{text}', 'a.txt'))().then(() => byId('problem').textContent)");
+        assert_eq!(browser.text(&wrong), format!("a.txt: {why}"));
+    }
+    assert!(browser.text("byId('run-facts').textContent").contains("of 4 requests"), "the trace stays");
     browser.value("document.querySelector('#cache table button').click()");
     assert!(browser.rows("bytes", 0).iter().any(|row| row[1] == "bytes of a cache page" && row[2] == "64"));
 }

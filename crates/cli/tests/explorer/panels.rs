@@ -89,3 +89,47 @@ fn objects_beyond_the_first_answer_are_announced() {
     browser.click("objects-first");
     assert!(browser.text("byId('objects-range').innerText").starts_with("Objects 1 to 200"));
 }
+
+/// After Enter on a reference, nothing had the focus, and Tab began at the top of the page.
+#[test]
+fn the_focus_stays_where_a_button_led() {
+    let (_desk, mut browser) = shown();
+    browser.click("record");
+    browser.value("moveTo(byId('slider').max)");
+    let focus = "document.activeElement.id";
+    browser.click("tab-objects");
+    browser.value("document.querySelectorAll('#objects table')[1].querySelector('tbody button').focus()");
+    browser.value("document.activeElement.click()");
+    assert_eq!(browser.text(focus), "objects");
+    browser.click("tab-unit");
+    browser.value("document.querySelector('#unit tbody button').focus(); document.activeElement.click()");
+    assert_eq!(browser.text(focus), "bytes");
+    browser.value("document.querySelector('#bytes td:last-child button').focus(); document.activeElement.click()");
+    let line = "document.activeElement.classList.contains('on') && byId('format').contains(document.activeElement)";
+    assert_eq!(browser.value(line), true, "the line that describes the bytes");
+    browser.press("Enter");
+    assert_eq!(browser.value("byId('bytes').hidden"), false, "it leads back");
+    browser.click("tour");
+    browser.value("byId('guide-end').focus(); byId('guide-end').click()");
+    assert_eq!(browser.text(focus), "tour");
+    browser.click("record");
+    browser.value("byId('return').focus(); byId('return').click()");
+    assert_eq!(browser.text(focus), "record");
+}
+
+#[test]
+fn every_table_has_a_name() {
+    let (_desk, mut browser) = shown();
+    browser.click("record");
+    browser.value("moveTo(byId('slider').max); showAddress(0)");
+    for panel in ["bytes", "unit", "objects", "format"] {
+        browser.click(&format!("tab-{panel}"));
+        let names = "[...document.querySelectorAll('#panels table')].map((one) => one.getAttribute('aria-label'))";
+        let names = browser.value(names);
+        let names = names.as_array().unwrap();
+        assert!(
+            !names.is_empty() && names.iter().all(|name| name.as_str().is_some_and(|name| !name.is_empty())),
+            "{names:?}"
+        );
+    }
+}

@@ -22,8 +22,14 @@ struct Server {
 
 impl Server {
     fn start(desk: &Desk, image: &str, address: &str) -> Server {
+        Server::start_with(desk, &[image], address)
+    }
+
+    fn start_with(desk: &Desk, source: &[&str], address: &str) -> Server {
         let mut process = Command::new(env!("CARGO_BIN_EXE_norn"))
-            .args(["explore", image, "--serve", address])
+            .arg("explore")
+            .args(source)
+            .args(["--serve", address])
             .current_dir(desk.path(""))
             .stdout(Stdio::piped())
             .spawn()
@@ -151,6 +157,57 @@ fn the_page_says_what_is_gone_and_goes_on_when_it_is_back() {
     browser.wait_until("byId('server').hidden && chip.overview.units[3][0] === 1");
 }
 
+/// Buttons threw errors of the script, which stayed when the image was back.
+#[test]
+fn a_page_whose_image_is_away_at_first_offers_nothing_that_fails() {
+    let (desk, server) = served();
+    let (path, away) = (desk.path("heap.img"), desk.path("away.img"));
+    fs::rename(&path, &away).unwrap();
+    let mut browser = Browser::start();
+    browser.go_to(&server.page());
+    browser.wait_until("document.getElementById('server')?.hidden === false");
+    let text = browser.text("byId('server').textContent");
+    assert!(text.contains("No such file") && text.contains("Nothing is shown yet"), "{text}");
+    let offered = "['tour', 'record', 'export'].filter((id) => !byId(id).disabled).join()";
+    assert_eq!(browser.text(offered), "");
+    for key in ["ArrowDown", "ArrowRight", "Enter"] {
+        browser.value("byId('units').focus()");
+        browser.press(key);
+    }
+    browser.value("byId('units').click()");
+    assert_eq!(browser.text("byId('problem').textContent"), "");
+    fs::rename(&away, &path).unwrap();
+    browser.wait_until("byId('server').hidden && chip.overview !== null");
+    assert_eq!(browser.text(offered), "tour,record,export");
+    browser.click("record");
+}
+
+/// Whoever opened a pipe in the image's place waited for ever, and the page with them.
+#[test]
+fn a_pipe_in_the_images_place_is_refused() {
+    let (desk, server) = served();
+    let pipe = desk.path("pipe.img");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    desk.fail("explore pipe.img --serve 127.0.0.1:0", &["pipe.img: no regular file"]);
+    desk.fail("explore pipe.img", &["pipe.img: no regular file"]);
+    let image = desk.path("heap.img");
+    fs::rename(&image, desk.path("away.img")).unwrap();
+    fs::rename(&pipe, &image).unwrap();
+    let answer = String::from_utf8(server.ask("/image", &[&server.host()])).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.ends_with("heap.img: no regular file"), "{answer}");
+}
+
+/// The image was served as a whole.
+#[test]
+fn a_region_of_an_image_in_use_is_served() {
+    let desk = desk();
+    desk.succeed("--quiet heap create heap.img --part tinystore");
+    let server = Server::start_with(&desk, &["heap.img", "--region", "0..0x8000"], "127.0.0.1:0");
+    let _in_use = NorSim::open_image(&desk.path("heap.img")).unwrap();
+    let image = image_in(&server.ask("/image", &[&server.host()]));
+    assert_eq!(NorSim::from_image_bytes(ImageBytes::from(&*image)).unwrap().part().unit_count, 4);
+}
+
 /// What is played, or another file, is not replaced by the image; a button leads back to it.
 #[test]
 fn a_recording_is_kept_while_the_image_changes() {
@@ -161,6 +218,16 @@ fn a_recording_is_kept_while_the_image_changes() {
     NorSim::open_image(&desk.path("heap.img")).unwrap().erase(EraseUnit(3)).unwrap();
     browser.wait_until("!byId('server').hidden");
     assert_eq!(browser.value("byId('player').hidden"), false);
+    // The page does not show the image of that time, but what was played on it.
+    fs::rename(desk.path("heap.img"), desk.path("away.img")).unwrap();
+    browser.wait_until("byId('server').textContent.includes('No such file')");
+    let text = browser.text("byId('server').textContent");
+    assert!(
+        text.contains("The last that the page has of heap.img is from ") && !text.contains("The page shows"),
+        "{text}"
+    );
+    fs::rename(desk.path("away.img"), desk.path("heap.img")).unwrap();
+    browser.wait_until("byId('follow') !== null");
     browser.click("follow");
     assert_eq!(browser.value("chip.overview.units[3][0]"), 1);
     assert_eq!(browser.value("byId('player').hidden && byId('server').hidden"), true);

@@ -157,3 +157,25 @@ fn the_tour_of_an_index_shows_what_the_command_prints() {
     assert!(browser.text("byId('tour').title").contains("heaps and of sorted maps only"), "why it is disabled");
     assert_eq!(browser.text("openExample('test-32x4096'); byId('tour').title"), "");
 }
+
+/// The name of the image stood over the tour's example, and nothing led back from what was played on it.
+#[test]
+fn a_tour_is_named_as_what_it_is_and_left_at_any_place() {
+    let (_desk, mut browser) = shown();
+    let (name, facts) = ("byId('name').textContent", "byId('facts').textContent");
+    let own = browser.text(facts);
+    assert_eq!(browser.text(name), "heap.img");
+    browser.click("tour");
+    browser.click("guide-next");
+    assert_eq!(browser.text(name), "The tour's example");
+    browser.click("record");
+    assert_eq!(browser.text(name), "The tour's example");
+    assert_ne!(browser.text(facts), own);
+    assert_eq!(browser.text("byId('return').textContent"), "Back to heap.img");
+    browser.click("return");
+    assert_eq!([browser.text(name), browser.text(facts)], ["heap.img".to_owned(), own.clone()]);
+    assert_eq!(browser.value("byId('return').hidden && byId('player').hidden && byId('guide').hidden"), true);
+    browser.click("tour");
+    browser.click("guide-end");
+    assert_eq!([browser.text(name), browser.text(facts)], ["heap.img".to_owned(), own]);
+}

@@ -384,7 +384,10 @@ impl Code {
             addresses.push(address);
         }
         let count = addresses.len();
-        self.given = (count > 0).then(|| Rc::new(addresses));
+        if count == 0 {
+            return Err("the trace has no address".to_owned());
+        }
+        self.given = Some(Rc::new(addresses));
         Ok(json!({ "requests": count }))
     }
 }
@@ -415,6 +418,7 @@ impl Shown for Code {
         let counters = self.cells.counters();
         Overview {
             part: self.cells.spec().name.clone(),
+            within: None,
             units_are: "blocks",
             units: part.blocks().zip(self.cells.erase_counts()).map(unit).collect(),
             unit_bytes: self.extent().1,

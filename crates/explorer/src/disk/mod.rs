@@ -1,7 +1,9 @@
 //! Block devices on NAND parts: blocks and pages, the logical map, tokens over time, and what a mount makes of a part.
 //! [`page`] decodes pages, [`workload`] runs tasks, [`play`] records them.
 //!
-//! Invariant: `cells` are never changed by a look. A mount works on a copy.
+//! A part is shown as flash has it until it is mounted: which pages count, its checkpoint says and what follows that.
+//!
+//! Invariant: `cells` are never changed by a look. A mount works on a copy; [`mounted`](Shown::mounted) takes it over.
 
 pub mod page;
 pub mod play;
@@ -11,8 +13,10 @@ use std::rc::Rc;
 
 use norn_flash::{Address, Block, Nand, NandPart, PageAddress};
 use norn_flash_sim::{ImageBytes, NandSim, NandSpec, Tear};
-use norn_nand_ftl::inspection::{BlockUse, Owner, PageContent};
-use norn_nand_ftl::{Ftl, FtlConfig, Lba, logical_pages_limit, max_logical_pages, recognise, recognition_bytes};
+use norn_nand_ftl::inspection::{BlockUse, OnFlash, Owner, PageContent};
+use norn_nand_ftl::{
+    Ftl, FtlConfig, Lba, PageCounts, logical_pages_limit, max_logical_pages, recognise, recognition_bytes,
+};
 use serde_json::{Value, json};
 
 use self::page::{Pages, content_text};
@@ -39,6 +43,10 @@ const POINTS_MAX: usize = 2000;
 pub struct Disk {
     cells: NandSim,
     pages: Pages,
+    /// What flash has, of a part that is not mounted; and its pages, once they were counted.
+    flash: Option<Box<OnFlash<TracedNand, Vec<u8>>>>,
+    counts: Option<PageCounts>,
+    /// What a mount of a copy makes of it; or what is mounted.
     device: Option<Box<Device>>,
     /// Why there is no device.
     without: String,
@@ -60,16 +68,17 @@ impl Disk {
         recognise(&mut copy, &mut buffer).map(|found| found.is_some()).map_err(|error| error.to_string())
     }
 
-    /// A part, of which a copy is mounted.
+    /// A part as flash has it, of which a copy is mounted.
     ///
     /// # Errors
     /// If the part can have no block device.
     pub fn of(cells: NandSim) -> Result<Disk, String> {
         let part = cells.part();
+        let memory = || vec![0; Device::memory_bytes(&part, logical_pages_limit(&part))];
         let pages = Pages::of(&part).ok_or("fewer than 16 bytes out of band a code word")?;
-        let mut disk = Disk { cells, pages, device: None, without: String::new(), mount: Vec::new(), history: None };
-        let memory = vec![0; Device::memory_bytes(&part, logical_pages_limit(&part))];
-        match Ftl::mount(TracedNand::new(disk.cells.clone()), memory) {
+        let mut disk = Disk::at_work(cells, pages, None);
+        disk.flash = OnFlash::read(TracedNand::new(disk.cells.clone()), memory()).ok().map(Box::new);
+        match Ftl::mount(TracedNand::new(disk.cells.clone()), memory()) {
             Ok(mut device) => {
                 disk.mount = std::mem::take(&mut device.device_mut().operations);
                 disk.device = Some(Box::new(device));
@@ -77,6 +86,17 @@ impl Disk {
             Err(error) => disk.without = error.to_string(),
         }
         Ok(disk)
+    }
+
+    /// A part with the device that is mounted: what it has in memory says which pages count.
+    fn at_work(cells: NandSim, pages: Pages, device: Option<Box<Device>>) -> Disk {
+        let (flash, counts, without, mount, history) = (None, None, String::new(), Vec::new(), None);
+        Disk { cells, pages, flash, counts, device, without, mount, history }
+    }
+
+    /// The device whose pages are shown: as flash has it, until it is mounted.
+    fn shown(&self) -> Option<&Device> {
+        self.flash.as_ref().map(|flash| flash.device()).or(self.device.as_deref())
     }
 
     /// An empty device on seven tenths of what fits a part, so that it has room for tasks with deadlines.
@@ -103,11 +123,32 @@ impl Disk {
     }
 
     fn block_use(&self, block: Block) -> Option<BlockUse> {
-        self.device.as_ref().map(|device| device.block_use(block))
+        self.shown().map(|device| device.block_use(block))
+    }
+
+    /// What a block is used for, in a word. Before a mount no block is free or open.
+    fn role(&self, block: Block) -> Option<&'static str> {
+        Some(match self.block_use(block)? {
+            BlockUse::Used if self.flash.is_some() && !self.cells.holds_pages(block) => "erased",
+            BlockUse::Used => "used",
+            BlockUse::Free => "free",
+            BlockUse::Open(_) => "open",
+            BlockUse::Bad => "bad",
+        })
     }
 
     fn is_live(&self, page: PageAddress) -> bool {
-        self.device.as_ref().is_some_and(|device| device.is_live(page))
+        self.shown().is_some_and(|device| device.is_live(page))
+    }
+
+    /// What the device's pages are good for.
+    fn page_counts(&mut self) -> Result<PageCounts, String> {
+        if let (None, Some(flash)) = (self.counts, &mut self.flash) {
+            let counts = flash.page_counts(|part, block| !part.sim.holds_pages(block));
+            self.counts = Some(counts.map_err(|error| error.to_string())?);
+        }
+        let of_device = || self.device.as_ref().map(|device| device.page_counts());
+        self.counts.or_else(of_device).ok_or_else(|| self.without.clone())
     }
 
     /// What a page is, for the picture.
@@ -130,20 +171,11 @@ impl Disk {
         Area { at: self.pages.address(page), bytes: self.part().register_bytes().into(), kind, state, text }
     }
 
-    /// An operation in words, as its page is on `after`.
-    fn text_of(&self, act: Act, after: &NandSim) -> String {
-        match act {
-            Act::Erase(block) => format!("erase {block}"),
-            Act::Program(page) => {
-                format!("program {page}: {}", content_text(self.pages.content(&after.peek(page))))
-            }
-        }
-    }
-
     /// The logical map from a page on, and what the device's pages are good for.
-    fn map(&self, first: u32) -> Result<Value, String> {
-        let device = self.device.as_ref().ok_or_else(|| self.without.clone())?;
-        let (all, counts) = (device.logical_pages(), device.page_counts());
+    fn map(&mut self, first: u32) -> Result<Value, String> {
+        let counts = self.page_counts()?;
+        let device = self.shown().ok_or_else(|| self.without.clone())?;
+        let all = device.logical_pages();
         if first >= all {
             return Err(format!("the device has no logical page {first}: it has {all}"));
         }
@@ -183,28 +215,20 @@ impl Disk {
 impl Shown for Disk {
     fn overview(&mut self) -> Overview {
         let part = self.part();
-        let unit = |(block, erases)| {
-            let role = match self.block_use(block) {
-                None => None,
-                Some(BlockUse::Used) => Some("used"),
-                Some(BlockUse::Free) => Some("free"),
-                Some(BlockUse::Open(_)) => Some("open"),
-                Some(BlockUse::Bad) => Some("bad"),
-            };
-            UnitOverview { erases, role: role.map(str::to_owned), sequence: None }
-        };
-        let content = match &self.device {
-            Some(device) => format!(
+        let unit = |(block, erases)| UnitOverview { erases, role: self.role(block).map(str::to_owned), sequence: None };
+        let content = match (&self.device, self.shown()) {
+            (Some(_), Some(device)) => format!(
                 "a block device of {} pages of {} bytes, {} blocks good",
                 device.logical_pages(),
                 device.page_bytes(),
                 device.good_blocks()
             ),
-            None => self.without.clone(),
+            _ => self.without.clone(),
         };
         let counters = self.cells.counters();
         Overview {
             part: self.cells.spec().name.clone(),
+            within: None,
             units_are: "blocks",
             units: part.blocks().zip(self.cells.erase_counts()).map(unit).collect(),
             unit_bytes: self.extent().1,
@@ -234,7 +258,7 @@ impl Shown for Disk {
     }
 
     fn counts(&mut self, unit: u16, _: &[Area]) -> Value {
-        match &self.device {
+        match self.shown() {
             Some(device) => json!({ "live": device.live_pages(Block(unit)) }),
             None => json!({}),
         }
@@ -262,20 +286,23 @@ impl Shown for Disk {
     }
 
     fn mounted(&self) -> Option<Box<dyn Shown>> {
-        let device = self.device.as_ref()?;
-        Some(Box::new(Disk::of(device.device().sim.clone()).ok()?))
+        let device = self.device.clone()?;
+        Some(Box::new(match self.flash {
+            Some(_) => Disk::at_work(device.device().sim.clone(), self.pages, Some(device)),
+            None => self.clone(),
+        }))
     }
 
     fn mount_texts(&self) -> Vec<String> {
         let Some(device) = &self.device else { return Vec::new() };
-        self.mount.iter().map(|one| self.text_of(one.act, &device.device().sim)).collect()
+        self.mount.iter().map(|one| text_of(&self.pages, one.act, &device.device().sim)).collect()
     }
 
     fn record(&self, seed: u64, calls: usize) -> Result<Box<dyn Recording>, String> {
         let device = self.device.as_deref().ok_or_else(|| self.without.clone())?;
         let (mut workload, alone) = Workload::start(device.clone(), seed);
         workload.fill();
-        Ok(Box::new(Recorded { play: Play::record(workload, calls), disk: self.clone(), alone }))
+        Ok(Box::new(Recorded { play: Play::record(workload, calls), pages: self.pages, alone }))
     }
 
     fn image(&self) -> Result<ImageBytes, String> {
@@ -283,10 +310,18 @@ impl Shown for Disk {
     }
 }
 
-/// A recording, and the device that it was made on.
+/// An operation in words, as its page is on `after`.
+fn text_of(pages: &Pages, act: Act, after: &NandSim) -> String {
+    match act {
+        Act::Erase(block) => format!("erase {block}"),
+        Act::Program(page) => format!("program {page}: {}", content_text(pages.content(&after.peek(page)))),
+    }
+}
+
+/// A recording, and the pages of the part that it was made on.
 struct Recorded {
     play: Play,
-    disk: Disk,
+    pages: Pages,
     /// Why no tasks run.
     alone: Option<String>,
 }
@@ -311,14 +346,13 @@ impl Recording for Recorded {
             };
             return (format!("the end of the recording{late}"), String::new());
         };
-        (self.disk.text_of(act, &after), step.to_owned())
+        (text_of(&self.pages, act, &after), step.to_owned())
     }
 
     fn at(&self, operation: u64) -> Box<dyn Shown> {
         let (cells, device) = self.play.at(operation);
         let history = Some((Rc::clone(&self.play.history), operation));
-        let (pages, without) = (self.disk.pages, String::new());
-        Box::new(Disk { cells, pages, device: Some(Box::new(device)), without, mount: Vec::new(), history })
+        Box::new(Disk { history, ..Disk::at_work(cells, self.pages, Some(Box::new(device))) })
     }
 
     fn tears(&self, seed: u64) -> Vec<Tear> {

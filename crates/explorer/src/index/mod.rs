@@ -7,7 +7,7 @@ pub mod panels;
 pub mod program;
 pub mod texts;
 
-use norn_flash::Address;
+use norn_flash::{Address, Recognised};
 use norn_flash_sim::NorSim;
 use norn_ordered_index::fat_list::format::CELLS_OFFSET;
 use norn_ordered_index::fat_list::inspection::Role;
@@ -30,8 +30,11 @@ impl<W: ListWidths> Content for Index<W> {
     const KINDS: &'static [Kind] = anatomy::KINDS;
     const HEAD_BYTES: u32 = CELLS_OFFSET;
 
-    fn is_on(part: &mut NorSim) -> Result<bool, String> {
-        Ok(identity_on(part).and_then(|identity| W::of(&identity)).is_some())
+    fn recognised_on(part: &mut NorSim) -> Result<Option<Recognised>, String> {
+        match identity_on(part).and_then(|identity| W::of(&identity)) {
+            Some(_) => norn_ordered_index::recognise(part).map_err(words),
+            None => Ok(None),
+        }
     }
 
     fn mount(device: Traced) -> Result<Self, String> {

@@ -2,7 +2,7 @@
 
 pub mod unit;
 
-use norn_flash::{Address, NorPart};
+use norn_flash::{Address, NorPart, Recognised};
 use norn_flash_sim::{NorSim, SimError};
 use norn_heap::{AccessError, Ref};
 use norn_log_heap::{LogHeapIn, UnitRow};
@@ -63,8 +63,8 @@ impl Content for LogHeap {
     const KINDS: &'static [Kind] = unit::KINDS;
     const HEAD_BYTES: u32 = 24;
 
-    fn is_on(part: &mut NorSim) -> Result<bool, String> {
-        norn_log_heap::recognise(part).map(|found| found.is_some()).map_err(words)
+    fn recognised_on(part: &mut NorSim) -> Result<Option<Recognised>, String> {
+        norn_log_heap::recognise(part).map_err(words)
     }
 
     fn mount(device: Traced) -> Result<LogHeap, String> {

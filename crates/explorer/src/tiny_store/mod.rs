@@ -4,7 +4,7 @@ pub mod entry_text;
 mod sector;
 mod unit;
 
-use norn_flash::{Address, NorPart};
+use norn_flash::{Address, NorPart, Recognised};
 use norn_flash_sim::NorSim;
 use norn_heap::{Kind as ObjectKind, Ref};
 use norn_nor_store::SectorKind;
@@ -67,8 +67,8 @@ impl Content for TinyStore {
     const KINDS: &'static [Kind] = unit::KINDS;
     const HEAD_BYTES: u32 = 24;
 
-    fn is_on(part: &mut NorSim) -> Result<bool, String> {
-        norn_object_heap::recognise(part).map(|found| found.is_some()).map_err(words)
+    fn recognised_on(part: &mut NorSim) -> Result<Option<Recognised>, String> {
+        norn_object_heap::recognise(part).map_err(words)
     }
 
     fn mount(device: Traced) -> Result<TinyStore, String> {

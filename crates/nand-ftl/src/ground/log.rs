@@ -160,6 +160,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         self.pages.memory.remap(index, None);
     }
 
+    /// Makes an entry of the map name a page, in memory alone, and counts live pages anew. Cost: O(entries), no flash.
+    pub fn name(&mut self, index: u32, page: PageAddress) {
+        let number = self.layout().part.number_of(page);
+        self.pages.memory.set_entry(index, Some(number));
+        self.pages.memory.recount();
+    }
+
     /// Rewrites the page of an entry of the map, which needs a free page.
     pub fn write(&mut self, index: u32, data: &[u8]) -> Outcome<(), D> {
         self.pages.memory.data_mut().copy_from_slice(data);

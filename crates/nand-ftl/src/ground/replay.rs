@@ -23,6 +23,8 @@ pub(crate) struct Replayed<D, M> {
     pub log: Log<D, M>,
     pub next: Continuation,
     pub checkpoint: Found,
+    /// The newest page of the checkpoint.
+    pub base: Written,
     /// A page that does not count yet: the newest of all, or the one that the checkpoint names so.
     pub suspect: Option<Written>,
 }
@@ -71,7 +73,8 @@ where
     }
     // A page that was whole once in this mount has a lower number than all that follow, if it is whole again or not.
     let highest = part.blocks().map(|block| pages.memory.opened(block)).fold(newest, u64::max);
-    Ok(Replayed { log: Log::new(pages, highest + SEQUENCE_GAP), next, checkpoint, suspect: held })
+    let log = Log::new(pages, highest + SEQUENCE_GAP);
+    Ok(Replayed { log, next, checkpoint, base: base.page.written, suspect: held })
 }
 
 /// Finds out when each block was opened (step 1).

@@ -12,7 +12,7 @@ use crate::fat_list::format::{FORMAT_VERSION, Identity};
 pub fn recognise<D: Nor>(device: &mut D) -> Result<Option<Recognised>, D::Error> {
     let found = find_unit_head(device, Identity::decode)?;
     Ok(found.map(|identity| Recognised {
-        what: "an ordered index",
+        what: "a sorted map",
         kind: TenantKind::INDEX,
         version: identity.map_or_else(u32::from, |_| u32::from(FORMAT_VERSION)),
         known_version: u32::from(FORMAT_VERSION),
