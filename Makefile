@@ -47,13 +47,14 @@ install:
 
 # Both at the same time: Java's wait for elections and syncs while others compile. A failure of one does not stop the other.
 test:
-	@$(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=line test-java test-rust
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-java test-rust
 
 # With every feature, so that nothing is compiled twice; make test-long runs the few tests of what a program says without.
+# Cargo would leave a processor to the other job for as long as that runs, if it knew of make's jobs.
 test-rust:
 	@tools/ensure-rust wasm32-unknown-unknown
 	@tools/ensure-test-programs
-	tools/test-rust --workspace --features $(FEATURES)
+	env -u MAKEFLAGS tools/test-rust --workspace --features $(FEATURES)
 
 test-java:
 	tools/test-java
