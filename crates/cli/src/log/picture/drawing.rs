@@ -4,12 +4,12 @@
 //! The line is broken where nothing was read for long. The font of a PNG is one that a crate carries, so that text is
 //! there on every machine; an SVG names `sans-serif` and leaves the choice to the viewer.
 
-use std::path::Path;
 use std::sync::Once;
 
 use norn_sensor_log::{Seconds, Summary};
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use png::{ColorType, Encoder, EncodingError};
 
 use crate::log::moment::Timestamp;
 use crate::log::picture::form::{Kind, Size};
@@ -29,17 +29,36 @@ const STEPS: [u32; 22] = [
 
 type Points = Vec<(Seconds, Summary)>;
 
-/// Draws a plot into a file.
+/// Draws a plot: the bytes of a file of this kind.
 ///
 /// # Errors
 /// Says what the drawing failed with.
-pub fn draw(plot: &Plot, file: &Path, kind: Kind, Size { width, height }: Size) -> Result<(), String> {
+pub fn draw(plot: &Plot, kind: Kind, Size { width, height }: Size) -> Result<Vec<u8>, String> {
     register_font();
     let points: Points = plot.columns().collect();
     match kind {
-        Kind::Png => draw_on(BitMapBackend::new(file, (width, height)).into_drawing_area(), &points),
-        Kind::Svg => draw_on(SVGBackend::new(file, (width, height)).into_drawing_area(), &points),
+        Kind::Png => {
+            let mut pixels = vec![0; width as usize * height as usize * 3];
+            draw_on(BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area(), &points)?;
+            compressed(&pixels, Size { width, height }).map_err(|error| error.to_string())
+        }
+        Kind::Svg => {
+            let mut text = String::new();
+            draw_on(SVGBackend::with_string(&mut text, (width, height)).into_drawing_area(), &points)?;
+            Ok(text.into_bytes())
+        }
     }
+}
+
+/// A PNG of pixels of three bytes.
+fn compressed(pixels: &[u8], Size { width, height }: Size) -> Result<Vec<u8>, EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, width, height);
+    encoder.set_color(ColorType::Rgb);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(bytes)
 }
 
 fn draw_on<B: DrawingBackend>(area: DrawingArea<B, Shift>, points: &Points) -> Result<(), String> {

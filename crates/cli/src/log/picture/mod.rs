@@ -29,8 +29,8 @@ use crate::opening::Source;
 /// Draws the readings of a span into a new file, and says how many they are.
 ///
 /// # Errors
-/// When there is a file of this name, or of none that says its kind; when it cannot be drawn, in which case it is
-/// removed; when there is no reading in the span, or no log in the image.
+/// When there is a file of this name, or of none that says its kind; when it cannot be drawn; when
+/// there is no reading in the span, or no log in the image.
 pub fn plot(source: &Source, span: &Span, file: &Path, size: Size) -> Result<Answer, Error> {
     let contents = |problem: String| LogError::Contents { file: file.to_owned(), problem };
     let kind = Kind::of(file).ok_or_else(|| contents("a picture is named .png or .svg".to_owned()))?;
@@ -40,8 +40,6 @@ pub fn plot(source: &Source, span: &Span, file: &Path, size: Size) -> Result<Ans
     };
     let mut plot = Plot::new(first.at..last.at.saturating_add(1), size.width as usize);
     readings.iter().for_each(|&reading| plot.add(reading));
-    let made = NewFile::begin(file)?;
-    draw(&plot, made.path(), kind, size).map_err(contents)?;
-    made.publish()?;
+    NewFile::write(file, &draw(&plot, kind, size).map_err(contents)?)?;
     Ok(Answer { text: format!("{}: {} readings\n", file.display(), readings.len()), violations })
 }
