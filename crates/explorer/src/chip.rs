@@ -41,9 +41,9 @@ impl<C: Content> Chip<C> {
         Chip { cells, content, mount, within: None }
     }
 
-    /// What a part holds. A store that was made for fewer units than the part has, such as the heap of a card, whose last
-    /// unit is a journal, is shown alone: from the part's first unit on, or from the first with a head on, if it can be
-    /// mounted there. `None` if the part does not hold such a store.
+    /// What a part holds. A store that was made for fewer units than the part has is shown alone, such as the heap of a
+    /// card, whose last unit is a journal. It is looked for from the part's first unit on, then from the first with a
+    /// head on. `None` if the part does not hold such a store.
     ///
     /// # Errors
     /// In words.

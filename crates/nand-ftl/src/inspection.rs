@@ -405,7 +405,8 @@ mod tests {
         part.pages().filter_map(|page| Some((sequence(&page)?, page))).max().map(|(_, page)| page)
     }
 
-    /// What flash has agrees with the cells, and with what a mount reads. Returns how many logical pages the mount moves.
+    /// What flash has agrees with the cells, and with what a mount reads. Returns how many logical pages the mount
+    /// moves.
     fn check_flash(part: &NandSim, what: &str) -> usize {
         let mut flash = OnFlash::read(part.clone(), memory(&part.part())).unwrap();
         let mut mounted = Device::mount(part.clone(), memory(&part.part())).unwrap();
