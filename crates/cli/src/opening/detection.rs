@@ -3,13 +3,14 @@
 //! 1. Take every NOR part of the catalogue whose erase units divide the dump, with as many units as that makes, and
 //!    test parts for other sizes of units.
 //! 2. Keep those for whose geometry a format's headers say they were made.
-//! 3. Of these, keep those on which the store mounts, if there are any: program units and limits have to agree, too.
+//! 3. Of these, keep those on which the store mounts, if there are any; else those for which it was made, and on which
+//!    it is damaged: program units and limits have to agree, too.
 //! 4. Parts that the catalogue has in this size come first, then others of the catalogue, then test parts.
 //!
 //! A NAND part's dump has its out-of-band areas, so that its length nearly says which part it is of.
 
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
-use norn_flash::{Nand, Nor, Recognised, Reprogramming, StatedGeometry, TenantKind};
+use norn_flash::{MountError, Nand, Nor, Recognised, Reprogramming, StatedGeometry, TenantKind};
 use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
 use norn_heap_image::{UNITS_MAX, mount, unit_count};
 use norn_nand_ftl::recognition_bytes;
@@ -22,11 +23,10 @@ use super::region::Region;
 /// The NOR parts that a dump may be of, the likeliest first; none if it holds no store as a whole.
 pub fn nor_candidates(piece: &Piece) -> Vec<NorSim> {
     let candidates = specs(piece.bytes.len()).into_iter().map(|spec| NorSim::from_cells(spec, &piece.bytes));
-    let mut fitting: Vec<NorSim> = candidates.filter(fits).collect();
-    let mounting: Vec<NorSim> = fitting.iter().filter(|part| mounts(part)).cloned().collect();
-    if !mounting.is_empty() {
-        fitting = mounting;
-    }
+    let judged: Vec<(Suitability, NorSim)> = candidates.filter(fits).map(|part| (suitability(&part), part)).collect();
+    let best = judged.iter().map(|&(suitability, _)| suitability).max();
+    let mut fitting: Vec<NorSim> =
+        judged.into_iter().filter(|(suitability, _)| Some(*suitability) == best).map(|(_, part)| part).collect();
     let is_catalogued = |part: &NorSim| !part.spec().name.starts_with("test-");
     if fitting.iter().any(is_catalogued) {
         fitting.retain(is_catalogued);
@@ -97,18 +97,34 @@ fn fits(part: &NorSim) -> bool {
 /// What TinyStore's structure is called by those who recognise it.
 const TINYSTORE: &str = "an object heap";
 
-fn mounts(part: &NorSim) -> bool {
+/// How well a part suits the store on it, from the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Suitability {
+    /// The store was made for another part.
+    OtherPart,
+    /// It does not mount for another reason.
+    Damaged,
+    /// It mounts.
+    Mounts,
+}
+
+fn suitability(part: &NorSim) -> Suitability {
     let is_limited = part.part().reprogramming != Reprogramming::Unlimited;
-    let has_overlay = recognised(part).any(|found| found.kind == TenantKind::REMAP);
     let kinds: Vec<TenantKind> = recognised(part).map(|found| found.kind).collect();
-    match kinds.first() {
-        Some(&TenantKind::INDEX) => SensorLog::mount(&mut part.clone()).is_ok(),
-        Some(&(TenantKind::HEAP | TenantKind::REMAP)) => {
+    let is_for_other_part = match kinds.first() {
+        Some(&TenantKind::INDEX) => match SensorLog::mount(&mut part.clone()) {
+            Ok(_) => return Suitability::Mounts,
+            Err(error) => matches!(error, MountError::WrongGeometry { .. }),
+        },
+        Some(&(TenantKind::HEAP | TenantKind::REMAP)) => match mount(&mut part.clone()) {
             // An overlay serves on any part, but is there for those that need it.
-            (!has_overlay || is_limited) && mount(&mut part.clone()).is_ok()
-        }
-        _ => false,
-    }
+            _ if kinds.contains(&TenantKind::REMAP) && !is_limited => true,
+            Ok(_) => return Suitability::Mounts,
+            Err(failure) => failure.is_of_other_part(),
+        },
+        _ => true,
+    };
+    if is_for_other_part { Suitability::OtherPart } else { Suitability::Damaged }
 }
 
 /// A dump as a part of this kind, with as many units as the bytes fill. Missing bytes up to the end of a unit, and up
@@ -146,21 +162,49 @@ fn stated_unit_count(part: &NorSim) -> Option<u16> {
         .map(|stated| stated.count)
 }
 
-/// A store in a part of a dump: what it is, and where it starts and ends, as far as its headers show.
-pub fn store_within(piece: &Piece) -> Option<(Recognised, Region)> {
+/// Where in a dump a store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// All of it, and it opens.
+    Opens(Region),
+    /// Somewhere around this unit, the first with a header, and in this many bytes. It does not open.
+    Around(u64, u64),
+}
+
+/// A store in a part of a dump: what it is, and where, as far as its headers show.
+pub fn store_within(piece: &Piece) -> Option<(Recognised, Within)> {
     specs(piece.bytes.len()).into_iter().find_map(|spec| within(&NorSim::from_cells(spec, &piece.bytes), piece.start))
 }
 
-fn within(part: &NorSim, base: u64) -> Option<(Recognised, Region)> {
+/// Ranges that are tried, where the first units of a store have no header.
+const STARTS_MAX: usize = 64;
+
+fn within(part: &NorSim, base: u64) -> Option<(Recognised, Within)> {
     let size = part.part().unit_size_bytes;
     let count = part.part().unit_count;
     let stated = |found: &Recognised| found.geometry.filter(|stated| stated.size_bytes == size && stated.count < count);
     let found = recognised(part).find(|found| stated(found).is_some())?;
     let has_head = |&unit: &u16| recognised(&part.with_units(unit..unit + 1)).any(|head| head.kind == found.kind);
-    let first = (0..count).find(has_head)?;
-    let start = base + u64::from(first) * u64::from(size);
-    let end = start + u64::from(stated(&found)?.count) * u64::from(size);
-    Some((found, Region { start, end }))
+    let (first, last) = ((0..count).find(has_head)?, (0..count).rfind(has_head)?);
+    let length = stated(&found)?.count;
+    let address = |unit: u16| base + u64::from(unit) * u64::from(size);
+    let starts = (last + 1).saturating_sub(length)..=first.min(count - length);
+    let start = starts.rev().take(STARTS_MAX).find(|&start| opens(&part.with_units(start..start + length)));
+    let place = match start {
+        Some(start) => Within::Opens(Region { start: address(start), end: address(start + length) }),
+        None => Within::Around(address(first), u64::from(length) * u64::from(size)),
+    };
+    Some((found, place))
+}
+
+/// Whether the store on a part opens, on this part or on another one with such units.
+fn opens(part: &NorSim) -> bool {
+    let (geometry, cells) = (part.part(), part.cells());
+    specs(cells.len())
+        .into_iter()
+        .filter(|spec| spec.part.unit_size_bytes == geometry.unit_size_bytes)
+        .map(|spec| NorSim::from_cells(spec, &cells))
+        .any(|part| fits(&part) && suitability(&part) == Suitability::Mounts)
 }
 
 /// The store of which a dump has only the first bytes: what it is, and bytes of all of it.
