@@ -126,7 +126,7 @@ fn a_new_card_leaves_alone_what_is_beside_it() {
 #[test]
 fn a_card_whose_making_is_killed_is_not_there() {
     let desk = desk();
-    let interrupted = killing::interrupted(&desk, "card new my.card --api card-api.jar", "rename", "INT");
+    let interrupted = killing::interrupted(&desk, "card new my.card --api card-api.jar", "fsync", "INT");
     assert_eq!((interrupted, desk.names()), (Some(2), vec!["card-api.jar".to_owned(), "purse.jar".to_owned()]));
     let calls = [("mkdir", 1), ("openat", 9), ("write", 5), ("write", 500), ("fsync", 2), ("rename", 1)];
     for (call, number) in calls {

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use norn_desk::{Desk, line};
 use norn_flash_sim::NorSim;
 use norn_heap::ObjectHeap;
-use norn_heap_image::mount;
+use norn_heap_image::{mount, violations};
 use norn_object_heap::Layout;
 
 /// Address of the tests' chips in their processors' memory.
@@ -120,6 +120,32 @@ fn a_store_in_a_part_of_a_dump_is_opened_by_its_region() {
         &["0x8010..0x9000 is not a whole number of erase units of stm32l4, of 2048 bytes each"],
     );
     desk.fail("heap check chip.bin --region 0x9000", &["0x9000 is not a region: write START..END"]);
+    // The region of a store whose first unit is erased begins there, too.
+    make_heap(&desk, "b.img", "stm32l4:16 --engine log");
+    let mut device = NorSim::open_image(&desk.path("b.img")).unwrap();
+    let mut heap = mount(&mut device).unwrap();
+    let object = heap.root(b"top").unwrap().unwrap();
+    // The power was cut when that was to get a header.
+    let erased = (0..4000_u32).find_map(|value| {
+        heap.put_field(object, 1, &value.to_le_bytes()).unwrap();
+        let mut cells = heap.device().cells();
+        cells[..2048].fill(0xFF);
+        let mut part = NorSim::from_cells(heap.device().spec().clone(), &cells);
+        let is_free = value % 50 == 49
+            && mount(&mut part).is_ok_and(|mut heap| violations(&mut heap).is_ok_and(|found| found.is_empty()));
+        is_free.then_some(cells)
+    });
+    let mut cells = erased.expect("the first unit is free at times");
+    desk.write("b.bin", &cells);
+    desk.write("erased.bin", [&*program, &cells, &program].concat());
+    desk.fail("heap check erased.bin", &["a part of it holds a log-structured heap", "--region 0x8000..0x10000 opens"]);
+    assert_eq!(heap_shown(&desk, &format!("erased.bin --region {region}")), heap_shown(&desk, "b.bin"));
+    // Of one that is damaged, none is named.
+    cells.chunks_mut(2048).for_each(|unit| unit[64..].fill(0));
+    desk.write("damaged.bin", [&*program, &cells, &program].concat());
+    let damaged = desk.succeed("image show damaged.bin");
+    assert!(damaged.contains("it is damaged, or not all of it is there"), "{damaged}");
+    assert!(damaged.contains("32768 bytes in all, of which the first unit with a header is at 0x8800"), "{damaged}");
     desk.write("chip.elf", elf(BASE, &fs::read(desk.path("chip.bin")).unwrap()));
     let shown = heap_shown(&desk, &format!("chip.elf --region {:#x}..{:#x}", BASE + 0x8000, BASE + 0x10000));
     assert_eq!(shown, heap_shown(&desk, "a.img"));
@@ -219,8 +245,7 @@ fn a_damaged_dump_is_of_the_part_that_its_store_was_made_for() {
             }
             refused += 1;
             assert!(!answer.errors.contains("the image was made for"), "{part}: {}", answer.errors);
-            let said =
-                several.map(|parts| format!("several parts, {parts}, and was taken for a tinystore-4k:16"));
+            let said = several.map(|parts| format!("several parts, {parts}, and was taken for a tinystore-4k:16"));
             assert_eq!(answer.errors.contains("several parts"), several.is_some(), "{}", answer.errors);
             assert!(answer.errors.contains(&said.unwrap_or_default()), "{}", answer.errors);
             let shown = desk.succeed("image show a.bin");

@@ -229,7 +229,7 @@ fn what_is_wrong_with_a_document_is_named() {
             "object o, header: it is not the header of class a, 01",
         ),
         (document(r#""o": { "class": "a" }"#, r#""": "o""#), r#"root "": a name of 0 bytes: from 1 to 32"#),
-        (document(r#""o": { "class": "a" }"#, r#""hex:": "o""#), "root hex:: a name of 0 bytes: from 1 to 32"),
+        (document(r#""o": { "class": "a" }"#, r#""hex:": "o""#), r#"root "": a name of 0 bytes: from 1 to 32"#),
         // Messages are of one line, and not as long as what they are about.
         ("[".repeat(300), "[0][0], [0][0], [0]: nested too deeply at line 1 column 128"),
         (
@@ -262,16 +262,16 @@ fn what_is_wrong_with_a_document_is_named() {
         (b"\xff\xfe{\0}\0", "byte 0xff at line 1 column 1 is not UTF-8: the file is UTF-16, save it as UTF-8"),
     ] {
         desk.write("a.json", bytes);
-        desk.fail("heap import a.json a.img --part test-8x2048", &["norn: a.json: ", said]);
+        desk.fail("heap import a.json a.img --part test-16x2048", &["norn: a.json: ", said]);
     }
     desk.write("a.json", "\u{feff}{}");
-    desk.succeed("heap import a.json empty.img --part test-8x2048");
+    desk.succeed("heap import a.json empty.img --part test-16x2048");
     // The number is 0, and -0.0 of floats.
     desk.write(
         "a.json",
         document(r#""o": { "class": "a", "fields": { "x": -0 } }, "p": { "array": "f32", "elements": [-0] }"#, ""),
     );
-    desk.succeed("heap import a.json zeros.img --part test-8x2048");
+    desk.succeed("heap import a.json zeros.img --part test-16x2048");
     let zeros = desk.succeed("heap show zeros.img --fields");
     assert!(zeros.contains("     0  00\n") && zeros.contains("     0  00000080\n"), "{zeros}");
     desk.write("a.json", document(r#""o": { "array": "u64", "elements": [1, 2] }"#, ""));

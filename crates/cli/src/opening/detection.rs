@@ -12,7 +12,7 @@
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
 use norn_flash::{MountError, Nand, Nor, Recognised, Reprogramming, StatedGeometry, TenantKind};
 use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
-use norn_heap_image::{UNITS_MAX, mount, unit_count};
+use norn_heap_image::{UNITS_MAX, mount, unit_count, violations};
 use norn_nand_ftl::recognition_bytes;
 use norn_sensor_log::SensorLog;
 
@@ -165,9 +165,9 @@ fn stated_unit_count(part: &NorSim) -> Option<u16> {
 /// Where in a dump a store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
-    /// All of it, and it opens.
+    /// All of it, and it opens and is sound.
     Opens(Region),
-    /// Somewhere around this unit, the first with a header, and in this many bytes. It does not open.
+    /// Somewhere around this unit, the first with a header, and in this many bytes.
     Around(u64, u64),
 }
 
@@ -197,14 +197,20 @@ fn within(part: &NorSim, base: u64) -> Option<(Recognised, Within)> {
     Some((found, place))
 }
 
-/// Whether the store on a part opens, on this part or on another one with such units.
+/// Whether the store on a part opens and is sound, on this part or on another one with such units.
 fn opens(part: &NorSim) -> bool {
     let (geometry, cells) = (part.part(), part.cells());
     specs(cells.len())
         .into_iter()
         .filter(|spec| spec.part.unit_size_bytes == geometry.unit_size_bytes)
         .map(|spec| NorSim::from_cells(spec, &cells))
-        .any(|part| fits(&part) && suitability(&part) == Suitability::Mounts)
+        .any(|mut part| fits(&part) && suitability(&part) == Suitability::Mounts && is_sound(&mut part))
+}
+
+/// Whether a store that mounts has no violations, if it is a heap.
+fn is_sound(part: &mut NorSim) -> bool {
+    let is_heap = recognised(part).next().is_some_and(|found| found.kind != TenantKind::INDEX);
+    !is_heap || mount(part).is_ok_and(|mut heap| violations(&mut heap).is_ok_and(|found| found.is_empty()))
 }
 
 /// The store of which a dump has only the first bytes: what it is, and bytes of all of it.
