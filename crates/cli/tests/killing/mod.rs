@@ -17,8 +17,8 @@ pub fn killed(desk: &Desk, words: &str, calls: &str, number: u32) -> bool {
     }
 }
 
-/// Runs a command that gets a signal at the first of these calls, and has 300 ms for it before it gives a file its name;
-/// the signal that ended it.
+/// Runs a command that gets a signal at the first of these calls, and has 300 ms for it before it gives a file its
+/// name; the signal that ended it.
 pub fn interrupted(desk: &Desk, words: &str, calls: &str, signal: &str) -> Option<i32> {
     let delay = "inject=link,linkat,rename:delay_enter=300000".to_owned();
     run(desk, words, &[format!("inject={calls}:signal={signal}:when=1"), delay])
