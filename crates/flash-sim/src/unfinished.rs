@@ -79,11 +79,10 @@ impl Unfinished {
     /// When there is something of that name now, or the host cannot.
     pub fn publish(self) -> io::Result<()> {
         match fs::hard_link(&self.temporary, &self.path) {
+            Ok(()) => Ok(()),
+            Err(_) if self.path.try_exists()? => Err(ErrorKind::AlreadyExists.into()),
             // A directory, or a host without hard links.
-            Err(error) if error.kind() != ErrorKind::AlreadyExists && !self.path.try_exists()? => {
-                fs::rename(&self.temporary, &self.path)
-            }
-            done => done,
+            Err(_) => fs::rename(&self.temporary, &self.path),
         }
     }
 }
