@@ -1,13 +1,11 @@
 //! A card in a directory.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::mem::size_of;
 use std::path::{Path, PathBuf};
-use std::process;
 
 use norn_card_crypto::System;
 use norn_card_linker::{Aid, ExportTable, LinkConfig, Natives, Sizes, Version, link};
@@ -19,7 +17,7 @@ use norn_card_vm::{
 use norn_code_pager::policy::Clock;
 use norn_code_pager::{Counts, Crc32c, Options};
 use norn_flash::{Collected, Nor, NorPartition, Reprogramming};
-use norn_flash_sim::{Counters, NandCounters, NandSim, NandSpec, NorSim, PartSpec, Tear};
+use norn_flash_sim::{Counters, NandCounters, NandSim, NandSpec, NorSim, PartSpec, Tear, Unfinished};
 use norn_object_heap::{Config, Heap, SectorPtr};
 
 use crate::device::SharedNor;
@@ -156,34 +154,6 @@ fn images(path: &Path) -> Result<(PathBuf, PathBuf), CardFailure> {
     Ok((nor, path.join("nand.img")))
 }
 
-/// A directory for a card that is being made; it goes away if the card does not take it.
-struct Making {
-    directory: PathBuf,
-}
-
-impl Making {
-    /// A new directory beside the card's, which nobody else has.
-    fn beside(path: &Path) -> Result<Making, CardFailure> {
-        let mut name = OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{}.new", process::id()));
-        let directory = path.with_file_name(name);
-        if let Some(parent) = directory.parent() {
-            fs::create_dir_all(parent).map_err(CardFailure::file(parent))?;
-        }
-        fs::create_dir(&directory).map_err(CardFailure::file(&directory))?;
-        Ok(Making { directory })
-    }
-}
-
-impl Drop for Making {
-    fn drop(&mut self) {
-        // Nothing is there once the card is whole. What is left otherwise is of no use, and its error is not the one
-        // to report.
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
 impl<const TRACED: bool> CardOf<TRACED> {
     /// Makes a card with its API, from a jar or directory of the API's classes.
     ///
@@ -201,10 +171,13 @@ impl<const TRACED: bool> CardOf<TRACED> {
         if !is_fit {
             return Err(CardFailure::Part(spec.name.clone()));
         }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(CardFailure::file(parent))?;
+        }
         // Under another name, until it is whole.
-        let making = Making::beside(path)?;
-        let installed = Self::make(&making.directory, spec, nand, api)?;
-        fs::rename(&making.directory, path).map_err(CardFailure::file(path))?;
+        let unfinished = Unfinished::directory(path).map_err(CardFailure::file(path))?;
+        let installed = Self::make(unfinished.temporary(), spec, nand, api)?;
+        unfinished.publish().map_err(CardFailure::file(path))?;
         Ok((Self::open(path)?, installed))
     }
 

@@ -17,6 +17,27 @@ use crate::log::failure::{LogError, LogFailure};
 use crate::nbd::failure::NbdFailure;
 use crate::opening::failure::DumpFailure;
 
+/// The message of an error. Where the host's own words end with a number of its, as those of the standard library do,
+/// that is left out: `No space left on device (os error 28)`.
+pub fn words_of(error: &impl std::fmt::Display) -> String {
+    const NUMBER: &str = " (os error ";
+    let text = error.to_string();
+    let mut words = text.as_str();
+    let mut message = String::new();
+    while let Some((before, after)) = words.split_once(NUMBER) {
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        message += before;
+        words = match after[digits..].strip_prefix(')').filter(|_| digits > 0) {
+            Some(rest) => rest,
+            None => {
+                message += NUMBER;
+                after
+            }
+        };
+    }
+    message + words
+}
+
 /// Why a file could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum NewFileError {
@@ -228,6 +249,23 @@ impl Error {
             Error::Code { failure, .. } => failure.is_refusal(),
             Error::Card { failure, .. } => matches!(**failure, CardFailure::NoDirectory),
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words_of;
+
+    #[test]
+    fn messages_have_no_numbers_of_the_host() {
+        for (text, words) in [
+            ("a: No space left on device (os error 28)", "a: No space left on device"),
+            ("b (os error 2): c (os error 13); d", "b: c; d"),
+            ("a (os error x)", "a (os error x)"),
+            ("a (os error )", "a (os error )"),
+        ] {
+            assert_eq!(words_of(&text), words);
         }
     }
 }

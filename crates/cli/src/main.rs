@@ -43,7 +43,7 @@ use crate::arguments::{
 };
 use crate::card::arguments::{CardCommand, CardLook};
 use crate::dump_arguments::DumpArguments;
-use crate::error::Error;
+use crate::error::{Error, words_of};
 use crate::heap::arguments::{HeapCommand, HeapImportArguments, ShowArguments};
 use crate::heap::dump::{Before, Extent};
 use crate::heap::listing::Values;
@@ -54,6 +54,7 @@ use crate::new_file::NewFile;
 use crate::opening::Source;
 use crate::opening::explanation::explained;
 use crate::report::{Form, Report};
+use crate::stopping::clean_up_at_signals;
 
 const EXIT_FINDINGS: u8 = 1;
 const EXIT_ERROR: u8 = 2;
@@ -65,6 +66,10 @@ fn main() -> ExitCode {
     let Arguments { quiet, command } = Arguments::parse();
     let _ = QUIET.set(quiet);
     let opening = command.opening();
+    if !command.goes_on() {
+        // Where the host refuses, a signal ends the command all the same.
+        let _ = clean_up_at_signals();
+    }
     if let Some((source, opener)) = opening.as_ref().filter(|_| !quiet && !command.goes_on()) {
         progress::start(format!("norn {opener}: {}", source.image.display()));
     }
@@ -80,7 +85,7 @@ fn main() -> ExitCode {
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let advice = error.advice().map_or(String::new(), |advice| format!("; {advice}"));
-            eprintln!("norn: {}", printable::line(&format!("{error}{advice}")));
+            eprintln!("norn: {}", printable::line(&format!("{}{advice}", words_of(&error))));
             ExitCode::from(EXIT_ERROR)
         }
     }

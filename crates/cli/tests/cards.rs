@@ -121,11 +121,13 @@ fn a_new_card_leaves_alone_what_is_beside_it() {
     desk.succeed("card check deeper/down/other.part");
 }
 
-/// What a killed process has left has another name, and is in nobody's way.
+/// What a killed process has left has another name, and is in nobody's way. An interrupted one leaves nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_card_whose_making_is_killed_is_not_there() {
     let desk = desk();
+    let interrupted = killing::interrupted(&desk, "card new my.card --api card-api.jar", "fsync", "INT");
+    assert_eq!((interrupted, desk.names()), (Some(2), vec!["card-api.jar".to_owned(), "purse.jar".to_owned()]));
     let calls = [("mkdir", 1), ("openat", 9), ("write", 5), ("write", 500), ("fsync", 2), ("rename", 1)];
     for (call, number) in calls {
         let is_killed = killing::killed(&desk, "card new my.card --api card-api.jar", call, number);

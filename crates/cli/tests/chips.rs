@@ -7,7 +7,7 @@ use norn_desk::{Desk, line};
 use norn_flash::NorPartition;
 use norn_flash_sim::{NorSim, catalogue};
 use norn_heap::ObjectHeap;
-use norn_heap_image::mount;
+use norn_heap_image::{mount, violations};
 use norn_object_heap::{Config, Heap, Layout};
 
 /// Address of the tests' chips in their processors' memory.
@@ -121,6 +121,32 @@ fn a_store_in_a_part_of_a_dump_is_opened_by_its_region() {
         &["0x8010..0x9000 is not a whole number of erase units of stm32l4, of 2048 bytes each"],
     );
     desk.fail("heap check chip.bin --region 0x9000", &["0x9000 is not a region: write START..END"]);
+    // The region of a store whose first unit is erased begins there, too.
+    make_heap(&desk, "b.img", "stm32l4:16 --engine log");
+    let mut device = NorSim::open_image(&desk.path("b.img")).unwrap();
+    let mut heap = mount(&mut device).unwrap();
+    let object = heap.root(b"top").unwrap().unwrap();
+    // The power was cut when that was to get a header.
+    let erased = (0..4000_u32).find_map(|value| {
+        heap.put_field(object, 1, &value.to_le_bytes()).unwrap();
+        let mut cells = heap.device().cells();
+        cells[..2048].fill(0xFF);
+        let mut part = NorSim::from_cells(heap.device().spec().clone(), &cells);
+        let is_free = value % 50 == 49
+            && mount(&mut part).is_ok_and(|mut heap| violations(&mut heap).is_ok_and(|found| found.is_empty()));
+        is_free.then_some(cells)
+    });
+    let mut cells = erased.expect("the first unit is free at times");
+    desk.write("b.bin", &cells);
+    desk.write("erased.bin", [&*program, &cells, &program].concat());
+    desk.fail("heap check erased.bin", &["a part of it holds a log-structured heap", "--region 0x8000..0x10000 opens"]);
+    assert_eq!(heap_shown(&desk, &format!("erased.bin --region {region}")), heap_shown(&desk, "b.bin"));
+    // Of one that is damaged, none is named.
+    cells.chunks_mut(2048).for_each(|unit| unit[24..].iter_mut().for_each(|byte| *byte &= 0x5A));
+    desk.write("damaged.bin", [&*program, &cells, &program].concat());
+    let damaged = desk.succeed("image show damaged.bin");
+    assert!(damaged.contains("it is damaged, or not all of it is there"), "{damaged}");
+    assert!(damaged.contains("32768 bytes in all, of which the first unit with a header is at 0x8800"), "{damaged}");
     desk.write("chip.elf", elf(BASE, &fs::read(desk.path("chip.bin")).unwrap()));
     let shown = heap_shown(&desk, &format!("chip.elf --region {:#x}..{:#x}", BASE + 0x8000, BASE + 0x10000));
     assert_eq!(shown, heap_shown(&desk, "a.img"));
@@ -182,10 +208,70 @@ fn a_dump_that_may_be_of_several_parts_is_imported_by_a_name() {
     desk.succeed("heap check a.bin");
     desk.fail(
         "image import a.bin b.img",
-        &["the dump may be of several parts: w25q80, nrf52840; name the part with --part NAME"],
+        &["the dump may be of several parts: w25q80, nrf52840; an image is of one of them: name the part"],
     );
+    let shown = desk.succeed("image show a.bin");
+    assert!(shown.contains("one of w25q80, nrf52840; it is taken for w25q80, 256 units of 4096 bytes\n"), "{shown}");
+    let shown: serde_json::Value = serde_json::from_str(&desk.succeed("image show a.bin --json")).unwrap();
+    assert_eq!(shown["possible_parts"], serde_json::json!(["w25q80", "nrf52840"]));
     desk.succeed("image import a.bin b.img --part nrf52840");
     assert!(line(&desk.succeed("heap show b.img"), "part").starts_with("nrf52840, 256 units of 4096 bytes"));
+}
+
+/// The message was that of the first part with such units: "made for 8 bytes of a granule, and not for 4".
+#[test]
+fn a_damaged_dump_is_of_the_part_that_its_store_was_made_for() {
+    let desk = desk();
+    for (part, several) in [
+        ("stm32l4:16 --engine log", None),
+        ("stm32l4:16 --engine tinystore", None),
+        ("nrf52840:16 --engine log", Some("tinystore-4k:16, w25q80:16, nrf52840:16")),
+        ("stm32h7b:16 --engine log", None),
+    ] {
+        make_heap(&desk, "a.img", part);
+        desk.succeed("image export a.img a.bin");
+        let cells = fs::read(desk.path("a.bin")).unwrap();
+        let (mut random, mut refused) = (fastrand::Rng::with_seed(5), 0);
+        for _ in 0..100 {
+            let mut cells = cells.clone();
+            for _ in 0..8 {
+                // A programmed byte of the first units.
+                let at = (0..).map(|_| random.usize(..cells.len() / 4)).find(|&at| cells[at] != 0xFF).unwrap();
+                cells[at] ^= 1 << random.u8(..8);
+            }
+            desk.write("a.bin", cells);
+            let answer = desk.run("heap check a.bin");
+            if answer.code != 2 || !answer.errors.contains("a.bin: cannot be mounted: ") {
+                continue;
+            }
+            refused += 1;
+            assert!(!answer.errors.contains("the image was made for"), "{part}: {}", answer.errors);
+            let said = several.map(|parts| format!("several parts, {parts}, and was taken for a tinystore-4k:16"));
+            assert_eq!(answer.errors.contains("several parts"), several.is_some(), "{}", answer.errors);
+            assert!(answer.errors.contains(&said.unwrap_or_default()), "{}", answer.errors);
+            let shown = desk.succeed("image show a.bin");
+            let name = part.split(' ').next().unwrap();
+            assert!(line(&shown, "part  ").contains(name), "{part}: {shown}");
+        }
+        assert!(refused >= 5, "{part}: {refused}");
+        fs::remove_file(desk.path("a.img")).unwrap();
+        fs::remove_file(desk.path("a.bin")).unwrap();
+    }
+}
+
+/// The message was that a region is for NOR parts.
+#[test]
+fn a_region_without_a_store_holds_nothing_that_is_known() {
+    let desk = desk();
+    let mut random = fastrand::Rng::with_seed(6);
+    desk.write("noise.bin", std::iter::repeat_with(|| random.u8(..)).take(0x10000).collect::<Vec<u8>>());
+    let shown = desk.succeed("image show noise.bin --region 0x4000..0x8000");
+    assert!(shown.contains("it holds no format that norn knows"), "{shown}");
+    for command in ["heap check", "log check", "image export"] {
+        let words = format!("{command} noise.bin --region 0x4000..0x8000");
+        let words = if command.starts_with("image") { format!("{words} a.hex") } else { words };
+        desk.fail(&words, &["as a chip's dump of 16384 bytes, it holds no format that norn knows"]);
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Every creation of an image file, killed in its system calls: nothing is at its place, or all of it.
+//! Every creation of an image file, killed in its system calls: nothing is at its place, or all of it. Interrupted, it
+//! leaves nothing.
 //!
 //! Cards, which are directories, are in `cards`.
 #![cfg(target_os = "linux")]
@@ -7,7 +8,7 @@ use crate::killing;
 
 use std::fs;
 
-use killing::killed;
+use killing::{interrupted, killed};
 use norn_desk::Desk;
 
 /// Calls by which a file comes into being. Which of two a host uses for one thing does not matter.
@@ -55,5 +56,29 @@ fn a_killed_creation_leaves_nothing_or_all() {
     ] {
         let [nothing, all] = kill_everywhere(create, check);
         assert!(nothing > 15 && all > 0, "{create}: {nothing}, {all}");
+    }
+}
+
+/// Whoever presses Ctrl-C found `.norn-….new` in the directory.
+#[test]
+fn an_interrupted_creation_leaves_nothing() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.write("heap.json", "{}");
+    desk.succeed("heap create old.img --part stm32l4:16");
+    let before = desk.names();
+    for (signal, number) in [("INT", 2), ("TERM", 15)] {
+        for create in [
+            "heap create new.img",
+            "heap import heap.json new.img",
+            "heap convert old.img new.img --part test-16x4096",
+            "heap export old.img new.json",
+            "image export old.img new.hex",
+            "image import old.img new.img",
+            "nbd create new.img --part nandtest-32x16x512",
+            "explore old.img --out new.html",
+        ] {
+            assert_eq!(interrupted(&desk, create, "fsync", signal), Some(number), "{create}");
+            assert_eq!(desk.names(), before, "{create}, {signal}");
+        }
     }
 }

@@ -153,8 +153,10 @@ fn what_is_wrong_with_a_document_is_named() {
         (document(r#""o": { "array": "u7", "elements": [] }"#, ""), r#"object o, array: "u7" is not a type"#),
         (document(r#""o": { "array": "u16", "elements": "00" }"#, ""), "object o: elements are an array of values"),
         (
-            r#"{ "classes": [{ "name": "a", "fields": [] }, { "name": "a", "fields": [] }] }"#.to_owned(),
-            "two classes are",
+            r#"{ "classes": [{ "name": "a", "fields": [{ "name": "x", "type": "u8" }] },
+                             { "name": "a", "fields": [{ "name": "y", "type": "u8" }] }] }"#
+                .to_owned(),
+            "two classes are called \"a\"",
         ),
         (document(r#""o": { "class": "a" }"#, r#""r": "o", "hex:72": "o""#), "root r: the name is there twice"),
         (document(r#""o": { "class": "a" }, "o": { "class": "a" }"#, ""), r#"objects: "o" is there twice at line 3"#),
@@ -212,13 +214,66 @@ fn what_is_wrong_with_a_document_is_named() {
             "root rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr: a name of 33 bytes: from 1 to 32",
         ),
         (document(r#""o": { "class": "a" }"#, r#""hex:0g": "o""#), r#"root hex:0g: "0g" is not hexadecimal"#),
-        (wide(256), "object o: 256 fields: at most 255"),
+        // Classes that no object is of, too.
+        (wide(256), "class a: 256 fields: a class has from 1 to 255"),
+        (wide(0), "class a: 0 fields: a class has from 1 to 255"),
+        (
+            document(r##""#1.1": { "class": "a" }, "#1.2": { "class": "a" }"##, ""),
+            "object #1.2: slot 1 is that of #1.1",
+        ),
+        (document(r#""o": { "array": "text01", "elements": [] }"#, ""), r#"object o, array: "text01" is not a type"#),
+        (
+            r#"{ "classes": [{ "name": "a", "header": "01", "fields": [{ "name": "x", "type": "u8" }] }],
+                 "objects": { "o": { "class": "a", "header": "02" } } }"#
+                .to_owned(),
+            "object o, header: it is not the header of class a, 01",
+        ),
+        (document(r#""o": { "class": "a" }"#, r#""": "o""#), r#"root "": a name of 0 bytes: from 1 to 32"#),
+        (document(r#""o": { "class": "a" }"#, r#""hex:": "o""#), r#"root "": a name of 0 bytes: from 1 to 32"#),
+        // Messages are of one line, and not as long as what they are about.
+        ("[".repeat(300), "[0][0], [0][0], [0]: nested too deeply at line 1 column 128"),
+        (
+            document("\"o\": { \"class\": \"a\", \"fields\": { \"\\u001b[31m\\nx\": 1 } }", ""),
+            r#"object o: class a has no field "\u{1b}[31m\nx""#,
+        ),
+        (format!("{{ \"{}\": 1 }}", "x".repeat(1_000_000)), &format!("a member \"{}…\": there", "x".repeat(80))),
+        (
+            document(
+                &format!("\"o\": {{ \"class\": \"a\", \"fields\": {{ \"x\": \"{}\" }} }}", "x".repeat(1_000_000)),
+                "",
+            ),
+            &format!("object o, field x: \"{}… is not a value", "x".repeat(79)),
+        ),
         (document(r#""o": { "class": "a", "header": "0" }"#, ""), r#"object o, header: "0" is not hexadecimal"#),
     ] {
         desk.write("a.json", &text);
-        desk.fail("heap import a.json a.img --part test-8x2048 --engine tinystore", &["norn: a.json: ", said]);
-        assert!(!desk.path("a.img").exists());
+        let answer = desk.run("heap import a.json a.img --part test-8x2048 --engine tinystore");
+        assert_eq!((answer.code, answer.errors.lines().count()), (2, 1), "{}", answer.errors);
+        assert!(
+            answer.errors.starts_with("norn: a.json: ") && answer.errors.contains(said),
+            "{said}: {}",
+            answer.errors
+        );
+        assert!(answer.errors.len() < 400 && !desk.path("a.img").exists(), "{}", answer.errors);
     }
+    // Bytes that are no text.
+    for (bytes, said) in [
+        (&b"{ \"objects\":\n { \"\xff\": {} } }"[..], "byte 0xff at line 2 column 5 is not UTF-8\n"),
+        (b"\xff\xfe{\0}\0", "byte 0xff at line 1 column 1 is not UTF-8: the file is UTF-16, save it as UTF-8"),
+    ] {
+        desk.write("a.json", bytes);
+        desk.fail("heap import a.json a.img --part test-16x2048", &["norn: a.json: ", said]);
+    }
+    desk.write("a.json", "\u{feff}{}");
+    desk.succeed("heap import a.json empty.img --part test-16x2048");
+    // The number is 0, and -0.0 of floats.
+    desk.write(
+        "a.json",
+        document(r#""o": { "class": "a", "fields": { "x": -0 } }, "p": { "array": "f32", "elements": [-0] }"#, ""),
+    );
+    desk.succeed("heap import a.json zeros.img --part test-16x2048");
+    let zeros = desk.succeed("heap show zeros.img --fields");
+    assert!(zeros.contains("     0  00\n") && zeros.contains("     0  00000080\n"), "{zeros}");
     desk.write("a.json", document(r#""o": { "array": "u64", "elements": [1, 2] }"#, ""));
     desk.succeed("heap import a.json a.img --part test-8x2048 --engine tinystore");
     desk.fail("heap import a.json a.img --part test-8x2048 --engine tinystore", &["a.img", "never overwritten"]);
@@ -260,6 +315,7 @@ fn the_documented_examples_are_of_one_heap() {
     let chapter = include_str!("../../../docs/format/heap-json.md");
     let blocks = chapter.split("```json\n").skip(1).map(|block| block.split("```").next().unwrap());
     let [exported, written] = blocks.collect::<Vec<_>>()[..] else { panic!("two examples") };
+    assert_eq!(fs::read_to_string(norn_desk::example("accounts.json")).unwrap(), written);
     let desk = desk();
     desk.write("exported.json", exported);
     desk.write("written.json", written);

@@ -432,7 +432,7 @@ fn a_file_that_is_missing_or_in_use_is_not_explained() {
     let _used = NorSim::open_image(&desk.path("used.img")).unwrap();
     for (_, command) in COMMANDS {
         let missing = desk.run(&words(command, "none.img"));
-        assert_eq!(missing.errors, "norn: none.img: No such file or directory (os error 2)\n", "{command}");
+        assert_eq!(missing.errors, "norn: none.img: No such file or directory\n", "{command}");
     }
     let used = desk.run("heap check used.img");
     let said = "norn: used.img: in use by another process; `lsof used.img` shows which; stop it, or wait until it has \

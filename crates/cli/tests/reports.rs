@@ -48,7 +48,6 @@ fn reports_are_json() {
     let parts = parsed(&desk, "parts --json");
     assert!(parts["nor"].as_array().unwrap().iter().any(|part| part["name"] == "stm32l4"), "{parts}");
     assert!(parts["nand"].as_array().unwrap().iter().any(|part| part["name"] == "k9f2808"), "{parts}");
-    desk.fail("heap show heap.img --json --fields", &["cannot be used with"]);
 }
 
 /// Members whose texts are for people, and names that users have given.
@@ -168,6 +167,33 @@ fn reports_of_files_and_programs_are_json() {
     assert_eq!((status["running"].as_str(), status["trial_boots_left"].as_u64()), (Some("B"), Some(2)));
     let program = &status["rooms"][1]["program"];
     assert_eq!((program["version"].as_str(), program["bytes"].as_u64()), (Some("1.1.0"), Some(7_000)), "{status}");
+}
+
+#[test]
+fn values_of_fields_are_json() {
+    let desk = Desk::of(NORN);
+    let classes = r#"[{ "name": "c", "fields": [{ "name": "x", "type": "u16" }, { "name": "y", "type": "u8" }] }]"#;
+    let objects = r#"{ "o": { "class": "c", "header": "ab", "fields": { "x": 258 } },
+                       "p": { "array": "u8", "elements": [1, 255] } }"#;
+    desk.write("a.json", format!(r#"{{ "classes": {classes}, "objects": {objects} }}"#));
+    desk.succeed("heap import a.json a.img --part test-16x4096");
+    let shown = parsed(&desk, "heap show a.img --json --fields");
+    let object = json!({ "reference": "#1.1", "header": "ab", "fields": ["0201", "00"] });
+    let array = json!({ "reference": "#2.1", "header": "", "fields": ["01", "ff"] });
+    assert_eq!(shown["contents"], json!([object, array]));
+    assert_eq!(parsed(&desk, "heap show a.img --json").get("contents"), None);
+}
+
+/// The standard library's number of the error was behind the words.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_host_says_is_said_in_words() {
+    let desk = Desk::of(NORN);
+    let mut command = std::process::Command::new(NORN);
+    command.arg("parts").stdout(fs::File::create("/dev/full").unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "norn: standard output: No space left on device\n");
+    desk.fail("heap check .", &["norn: .: Is a directory"]);
 }
 
 #[test]

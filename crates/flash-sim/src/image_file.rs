@@ -11,14 +11,13 @@
 //! Values are little-endian. Invariant: the header's first 80 bytes never change; the file has the length that they
 //! imply.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
-use std::{process, thread};
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 
@@ -26,6 +25,7 @@ use crate::error::ImageError;
 use crate::image_bytes::ImageBytes;
 use crate::image_kind::ImageKind;
 use crate::instrument::State;
+use crate::unfinished::Unfinished;
 
 /// Bytes of the header; what follows is the kind's.
 pub(crate) const HEADER_BYTES: usize = 4096;
@@ -125,7 +125,7 @@ pub(crate) enum Access {
 #[derive(Debug)]
 pub(crate) struct ImageFile {
     contents: Contents,
-    hidden: Option<Hidden>,
+    unfinished: Option<Unfinished>,
     is_changed: AtomicBool,
 }
 
@@ -139,20 +139,6 @@ enum Contents {
 /// What errors call an image that is in no file.
 const NO_FILE: &str = "the image";
 
-/// A file that is being made: the name that it has meanwhile, which goes with this value, and the one that it gets.
-#[derive(Debug)]
-struct Hidden {
-    temporary: PathBuf,
-    path: PathBuf,
-}
-
-impl Drop for Hidden {
-    fn drop(&mut self) {
-        // What is left would be of no use, and its error is not the one to report.
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
-
 impl ImageFile {
     /// A new file of the given length, all holes, which `fill` fills. It has another name until it is
     /// [published](Self::publish): a process that is killed, or gives it up, leaves nothing at `path`.
@@ -163,17 +149,14 @@ impl ImageFile {
         fill: impl FnOnce(&ImageFile) -> io::Result<()>,
     ) -> Result<ImageFile, ImageError> {
         let io_error = |source| creation_error(path, source);
-        if path.try_exists().map_err(io_error)? {
-            return Err(io_error(ErrorKind::AlreadyExists.into()));
-        }
-        let temporary = temporary_beside(path);
-        // What a process of this number left when it was killed.
-        let _ = fs::remove_file(&temporary);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary).map_err(io_error)?;
-        let hidden = Some(Hidden { temporary, path: path.to_owned() });
+        let (unfinished, file) = Unfinished::file(path).map_err(io_error)?;
         lock(&file, path, File::try_lock)?;
         file.set_len(file_bytes).map_err(io_error)?;
-        let image = ImageFile { contents: Contents::File(file), hidden, is_changed: AtomicBool::new(true) };
+        let image = ImageFile {
+            contents: Contents::File(file),
+            unfinished: Some(unfinished),
+            is_changed: AtomicBool::new(true),
+        };
         fill(&image).map_err(io_error)?;
         image.write_at(0, &kind.encode(name, geometry)).map_err(io_error)?;
         Ok(image)
@@ -201,14 +184,13 @@ impl ImageFile {
 
     /// Gives a file its name that was begun, once all of it is on the host's disk.
     pub fn publish(&mut self) -> Result<(), ImageError> {
-        let Some(Hidden { temporary, path }) = &self.hidden else { return Ok(()) };
-        let published = match &self.contents {
-            Contents::File(file) => file.sync_all().and_then(|()| publish(temporary, path)),
+        let Some(unfinished) = self.unfinished.take() else { return Ok(()) };
+        let synced = match &self.contents {
+            Contents::File(file) => file.sync_all(),
             Contents::Memory(_) => Ok(()),
         };
-        published.map_err(|source| creation_error(path, source))?;
-        self.hidden = None;
-        Ok(())
+        let path = unfinished.path().to_owned();
+        synced.and_then(|()| unfinished.publish()).map_err(|source| creation_error(&path, source))
     }
 
     /// An existing file of a kind, and its header.
@@ -232,7 +214,7 @@ impl ImageFile {
     }
 
     fn opened(contents: Contents) -> ImageFile {
-        ImageFile { contents, hidden: None, is_changed: AtomicBool::new(false) }
+        ImageFile { contents, unfinished: None, is_changed: AtomicBool::new(false) }
     }
 
     fn with_header(self, path: &Path, kind: &Kind, file_bytes: u64) -> Result<(ImageFile, Header), ImageError> {
@@ -341,24 +323,6 @@ fn creation_error(path: &Path, source: io::Error) -> ImageError {
     match source.kind() {
         ErrorKind::AlreadyExists => ImageError::Exists { path: path.to_owned(), source },
         _ => ImageError::Io { path: path.to_owned(), source },
-    }
-}
-
-/// The name that an image has until it is complete: one that no other creation has.
-fn temporary_beside(path: &Path) -> PathBuf {
-    static CREATIONS: AtomicU32 = AtomicU32::new(0);
-    let number = CREATIONS.fetch_add(1, Ordering::Relaxed);
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{number}.new", process::id()));
-    path.with_file_name(name)
-}
-
-/// Gives a complete file its name, unless there is a file of that name. A host without hard links gets a rename.
-fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(temporary, path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.try_exists()? => fs::rename(temporary, path),
-        done => done,
     }
 }
 

@@ -63,6 +63,7 @@ pub mod nand_catalogue;
 mod nor;
 mod spec;
 mod tear;
+mod unfinished;
 mod wear;
 mod words;
 
@@ -77,4 +78,5 @@ pub use nand_catalogue::NandSpec;
 pub use nor::NorSim;
 pub use spec::{OperationTime, PartSpec, Timings};
 pub use tear::Tear;
+pub use unfinished::{Unfinished, remove_unfinished};
 pub use wear::{Nanoseconds, WearSummary};

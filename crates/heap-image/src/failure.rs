@@ -85,6 +85,21 @@ impl HeapFailure {
         }
     }
 
+    /// Whether mounting failed because the heap was not made for this part.
+    pub fn is_of_other_part(&self) -> bool {
+        match self {
+            HeapFailure::Mount(error) => matches!(error, MountError::WrongGeometry { .. } | MountError::Unsuitable(_)),
+            HeapFailure::LogMount(error) => matches!(
+                error,
+                norn_log_heap::MountError::WrongGeometry { .. } | norn_log_heap::MountError::Unsuitable(_)
+            ),
+            HeapFailure::Remap(error) => {
+                matches!(error, RemapMountError::WrongGeometry { .. } | RemapMountError::Unsuitable(_))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the cause is that the power was cut.
     pub fn is_power_loss(&self) -> bool {
         match self {

@@ -258,7 +258,7 @@ pub struct ShowArguments {
     #[command(flatten)]
     pub source: Source,
     /// Show headers and the values of fields and elements, too, as hexadecimal digits of their bytes.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     pub fields: bool,
     /// The form.
     #[command(flatten)]

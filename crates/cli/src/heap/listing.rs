@@ -5,7 +5,7 @@ use norn_flash_sim::NorSim;
 use norn_heap::{Info, Kind, ObjectHeap, Ref};
 use norn_heap_image::{HeapFailure, ImageHeap, Part, Remapped, TinyStoreHeap, mount};
 use norn_object_heap::{DeltaRecords, InitializationFlags};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::opening::Source;
@@ -45,7 +45,11 @@ fn list(device: &mut NorSim, values: Values) -> Result<Report, HeapFailure> {
     let mut report = Report::new(22);
     let footnote = if objects.is_empty() { "" } else { REFERENCES };
     report.table("roots", roots, "No roots.").text("\n");
-    report.table("objects", objects, "No objects.").text(format!("{footnote}{contents}\n"));
+    let text: String = contents.iter().map(Content::text).collect();
+    report.table("objects", objects, "No objects.").text(format!("{footnote}{text}\n"));
+    if values == Values::Hexadecimal {
+        report.datum("contents", contents.iter().map(Content::value).collect::<Vec<_>>());
+    }
     report.value("engine", heap.engine());
     let detects = heap.error_detection().is_on();
     report.described("error detection", if detects { "on" } else { "off" }, detects);
@@ -67,8 +71,35 @@ fn roots(heap: &mut ImageHeap<'_>) -> Result<Rows, HeapFailure> {
     Ok(roots)
 }
 
+/// What is in an object or array, in hexadecimal digits.
+struct Content {
+    reference: Ref,
+    header: String,
+    values: Vec<String>,
+}
+
+impl Content {
+    fn read(heap: &mut ImageHeap<'_>, reference: Ref, info: &Info) -> Result<Content, HeapFailure> {
+        let mut header = vec![0; info.header_bytes];
+        heap.read_header(reference, &mut header)?;
+        let mut value = |index| read_value(heap, reference, info.kind, index).map(|value| digits_of(&value));
+        let values = (0..info.count).map(&mut value).collect::<Result<_, _>>()?;
+        Ok(Content { reference, header: digits_of(&header), values })
+    }
+
+    fn text(&self) -> String {
+        let header = if self.header.is_empty() { String::new() } else { format!("  header  {}\n", self.header) };
+        let values = self.values.iter().enumerate().map(|(index, value)| format!("  {index:>6}  {value}\n"));
+        format!("\n{}\n{header}{}", self.reference, values.collect::<String>())
+    }
+
+    fn value(&self) -> Value {
+        json!({ "reference": self.reference.to_string(), "header": self.header, "fields": self.values })
+    }
+}
+
 /// The objects, and what is in them if that is listed.
-fn objects(heap: &mut ImageHeap<'_>, values: Values) -> Result<(Rows, String), HeapFailure> {
+fn objects(heap: &mut ImageHeap<'_>, values: Values) -> Result<(Rows, Vec<Content>), HeapFailure> {
     let mut objects = table([
         ("Reference", Side::Left),
         ("Kind", Side::Left),
@@ -77,13 +108,13 @@ fn objects(heap: &mut ImageHeap<'_>, values: Values) -> Result<(Rows, String), H
         ("Header bytes", Side::Right),
         (pieces_title(heap), Side::Right),
     ]);
-    let mut contents = String::new();
+    let mut contents = Vec::new();
     let mut after = None;
     while let Some(reference) = heap.next_object(after)? {
         let info = heap.info(reference)?;
         objects.add_row(row(reference, &info, pieces(heap, reference)?));
         if values == Values::Hexadecimal {
-            contents += &contents_text(heap, reference, &info)?;
+            contents.push(Content::read(heap, reference, &info)?);
         }
         after = Some(reference);
     }
@@ -118,20 +149,6 @@ fn row(reference: Ref, info: &Info, pieces: usize) -> [String; 6] {
         info.header_bytes.to_string(),
         pieces.to_string(),
     ]
-}
-
-fn contents_text(heap: &mut ImageHeap<'_>, reference: Ref, info: &Info) -> Result<String, HeapFailure> {
-    let mut contents = format!("\n{reference}\n");
-    if info.header_bytes > 0 {
-        let mut header = vec![0; info.header_bytes];
-        heap.read_header(reference, &mut header)?;
-        contents += &format!("  header  {}\n", digits_of(&header));
-    }
-    for index in 0..info.count {
-        let value = read_value(heap, reference, info.kind, index)?;
-        contents += &format!("  {index:>6}  {}\n", digits_of(&value));
-    }
-    Ok(contents)
 }
 
 fn read_value(heap: &mut ImageHeap<'_>, reference: Ref, kind: Kind, index: usize) -> Result<Vec<u8>, HeapFailure> {

@@ -34,8 +34,9 @@ pub fn show(source: &Source) -> Result<Report, Error> {
         Some(kind) => (kind_text(kind), "simulator", Vec::new()),
         None => dump_form(source)?,
     };
+    let possible = source.possible_parts()?;
     let part = match kind {
-        None if source.part.is_none() => detected_text(&opened),
+        None if source.part.is_none() => detected_text(&opened, &possible),
         _ => part_text(&opened),
     };
     let (name, pieces, piece_bytes) = geometry(&opened);
@@ -58,7 +59,8 @@ pub fn show(source: &Source) -> Result<Report, Error> {
         value["heap"] = json!({ "engine": engine.to_string(), "error_detection": detects });
     }
     report.datum("form", form).datum("regions", regions);
-    report.datum("part", name).datum("erase_units", pieces).datum("erase_unit_bytes", piece_bytes);
+    report.datum("part", name).datum("possible_parts", possible);
+    report.datum("erase_units", pieces).datum("erase_unit_bytes", piece_bytes);
     report.datum("state", contents.state()).datum("contents", values);
     Ok(report)
 }
@@ -112,12 +114,15 @@ fn part_text(opened: &Opened) -> String {
     format!("{name}, {pieces} {what} of {piece_bytes} bytes")
 }
 
-/// The same of a part that was detected: a test part is only a geometry.
-fn detected_text(opened: &Opened) -> String {
+/// The same of a part that was detected, and of which `possible` ones it may be. A test part is only a geometry.
+fn detected_text(opened: &Opened, possible: &[String]) -> String {
     let text = part_text(opened);
-    match geometry(opened).0.starts_with("test-") {
-        true => format!("none of the catalogue has this geometry; it is taken for {text}"),
-        false => text,
+    match possible {
+        [] if geometry(opened).0.starts_with("test-") => {
+            format!("none of the catalogue has this geometry; it is taken for {text}")
+        }
+        [] => text,
+        several => format!("one of {}; it is taken for {text}", several.join(", ")),
     }
 }
 

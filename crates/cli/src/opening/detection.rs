@@ -3,7 +3,8 @@
 //! 1. Take every NOR part of the catalogue whose erase units divide the dump, with as many units as that makes, and
 //!    test parts for other sizes of units.
 //! 2. Keep those for whose geometry a format's headers say they were made.
-//! 3. Of these, keep those on which the store mounts, if there are any: program units and limits have to agree, too.
+//! 3. Of these, keep those on which the store mounts, if there are any; else those for which it was made, and on which
+//!    it is damaged: program units and limits have to agree, too.
 //! 4. Parts that the catalogue has in this size come first, then others of the catalogue, then test parts.
 //!
 //! A NAND part's dump has its out-of-band areas, so that its length nearly says which part it is of.
@@ -11,9 +12,9 @@
 use std::ops::Range;
 
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
-use norn_flash::{Nand, Nor, NorPart, Recognised, Reprogramming, StatedGeometry, TenantKind};
+use norn_flash::{MountError, Nand, Nor, NorPart, Recognised, Reprogramming, StatedGeometry, TenantKind};
 use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
-use norn_heap_image::{UNITS_MAX, mount, unit_count};
+use norn_heap_image::{UNITS_MAX, mount, unit_count, violations};
 use norn_nand_ftl::recognition_bytes;
 use norn_sensor_log::SensorLog;
 
@@ -24,11 +25,10 @@ use super::region::Region;
 /// The NOR parts that a dump may be of, the likeliest first; none if it holds no store as a whole.
 pub fn nor_candidates(piece: &Piece) -> Vec<NorSim> {
     let candidates = specs(piece.bytes.len()).into_iter().map(|spec| NorSim::from_cells(spec, &piece.bytes));
-    let mut fitting: Vec<NorSim> = candidates.filter(fits).collect();
-    let mounting: Vec<NorSim> = fitting.iter().filter(|part| mounts(part)).cloned().collect();
-    if !mounting.is_empty() {
-        fitting = mounting;
-    }
+    let judged: Vec<(Suitability, NorSim)> = candidates.filter(fits).map(|part| (suitability(&part), part)).collect();
+    let best = judged.iter().map(|&(suitability, _)| suitability).max();
+    let mut fitting: Vec<NorSim> =
+        judged.into_iter().filter(|(suitability, _)| Some(*suitability) == best).map(|(_, part)| part).collect();
     let is_catalogued = |part: &NorSim| !part.spec().name.starts_with("test-");
     if fitting.iter().any(is_catalogued) {
         fitting.retain(is_catalogued);
@@ -81,13 +81,24 @@ fn contents_of(part: &NorSim) -> Vec<PartContent> {
     found
 }
 
-/// The units that a store was made for, of a part with more of them: from the part's first unit on, or from the first
-/// with a head of the store on, if it mounts there. Such is the heap of a card, whose part's last unit is a journal.
+/// The units that a store was made for, of a part with more of them: where it opens and is sound, or else where it
+/// mounts. Such is the heap of a card, whose part's last unit is a journal.
 fn range_of(part: &NorSim, found: &Recognised) -> Option<Range<u16>> {
-    let stated = stated_smaller(part, found)?;
-    let head = first_head(part, found).filter(|head| head + stated <= part.part().unit_count);
-    let ranges = [Some(0), head].into_iter().flatten().map(|start| start..start + stated);
-    ranges.into_iter().find(|range| mounts(&part.with_units(range.clone())))
+    let mounts = |part: &NorSim| suitability(part) == Suitability::Mounts;
+    range_where(part, found, opens).or_else(|| range_where(part, found, mounts))
+}
+
+/// Ranges that are tried, where the first units of a store have no header.
+const STARTS_MAX: usize = 64;
+
+/// The first range that is accepted of those that a store which was made for fewer units than the part has may be in:
+/// they have all its headers.
+fn range_where(part: &NorSim, found: &Recognised, accepts: impl Fn(&NorSim) -> bool) -> Option<Range<u16>> {
+    let (count, length) = (part.part().unit_count, stated_smaller(part, found)?);
+    let (first, last) = (heads(part, found).next()?, heads(part, found).next_back()?);
+    let starts = (last + 1).saturating_sub(length)..=first.min(count - length);
+    let mut ranges = starts.rev().take(STARTS_MAX).map(|start| start..start + length);
+    ranges.find(|range| accepts(&part.with_units(range.clone())))
 }
 
 /// How many units a store was made for, if the part has more, of the same size.
@@ -97,10 +108,10 @@ fn stated_smaller(part: &NorSim, found: &Recognised) -> Option<u16> {
     stated.map(|stated| stated.count)
 }
 
-/// The first unit with a head of a store.
-fn first_head(part: &NorSim, found: &Recognised) -> Option<u16> {
-    let has_head = |&unit: &u16| recognised(&part.with_units(unit..unit + 1)).any(|head| head.kind == found.kind);
-    (0..part.part().unit_count).find(has_head)
+/// The units with a head of a store.
+fn heads(part: &NorSim, found: &Recognised) -> impl DoubleEndedIterator<Item = u16> {
+    let has_head = move |&unit: &u16| recognised(&part.with_units(unit..unit + 1)).any(|head| head.kind == found.kind);
+    (0..part.part().unit_count).filter(has_head)
 }
 
 /// What is recognised on a part.
@@ -134,18 +145,34 @@ fn fits(part: &NorSim) -> bool {
 /// What TinyStore's structure is called by those who recognise it.
 const TINYSTORE: &str = "an object heap";
 
-fn mounts(part: &NorSim) -> bool {
+/// How well a part suits the store on it, from the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Suitability {
+    /// The store was made for another part.
+    OtherPart,
+    /// It does not mount for another reason.
+    Damaged,
+    /// It mounts.
+    Mounts,
+}
+
+fn suitability(part: &NorSim) -> Suitability {
     let is_limited = part.part().reprogramming != Reprogramming::Unlimited;
-    let has_overlay = recognised(part).any(|found| found.kind == TenantKind::REMAP);
     let kinds: Vec<TenantKind> = recognised(part).map(|found| found.kind).collect();
-    match kinds.first() {
-        Some(&TenantKind::INDEX) => SensorLog::mount(&mut part.clone()).is_ok(),
-        Some(&(TenantKind::HEAP | TenantKind::REMAP)) => {
+    let is_for_other_part = match kinds.first() {
+        Some(&TenantKind::INDEX) => match SensorLog::mount(&mut part.clone()) {
+            Ok(_) => return Suitability::Mounts,
+            Err(error) => matches!(error, MountError::WrongGeometry { .. }),
+        },
+        Some(&(TenantKind::HEAP | TenantKind::REMAP)) => match mount(&mut part.clone()) {
             // An overlay serves on any part, but is there for those that need it.
-            (!has_overlay || is_limited) && mount(&mut part.clone()).is_ok()
-        }
-        _ => false,
-    }
+            _ if kinds.contains(&TenantKind::REMAP) && !is_limited => true,
+            Ok(_) => return Suitability::Mounts,
+            Err(failure) => failure.is_of_other_part(),
+        },
+        _ => true,
+    };
+    if is_for_other_part { Suitability::OtherPart } else { Suitability::Damaged }
 }
 
 /// A dump as a part of this kind, with as many units as the bytes fill. Missing bytes up to the end of a unit, and up
@@ -183,17 +210,44 @@ fn stated_unit_count(part: &NorSim) -> Option<u16> {
         .map(|stated| stated.count)
 }
 
-/// A store in a part of a dump: what it is, and where it starts and ends, as far as its headers show.
-pub fn store_within(piece: &Piece) -> Option<(Recognised, Region)> {
+/// Where in a dump a store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// All of it, and it opens and is sound.
+    Opens(Region),
+    /// Somewhere around this unit, the first with a header, and in this many bytes.
+    Around(u64, u64),
+}
+
+/// A store in a part of a dump: what it is, and where, as far as its headers show.
+pub fn store_within(piece: &Piece) -> Option<(Recognised, Within)> {
     specs(piece.bytes.len()).into_iter().find_map(|spec| within(&NorSim::from_cells(spec, &piece.bytes), piece.start))
 }
 
-fn within(part: &NorSim, base: u64) -> Option<(Recognised, Region)> {
-    let size = u64::from(part.part().unit_size_bytes);
+fn within(part: &NorSim, base: u64) -> Option<(Recognised, Within)> {
     let found = recognised(part).find(|found| stated_smaller(part, found).is_some())?;
-    let start = base + u64::from(first_head(part, &found)?) * size;
-    let end = start + u64::from(stated_smaller(part, &found)?) * size;
-    Some((found, Region { start, end }))
+    let bytes = |units: u16| u64::from(units) * u64::from(part.part().unit_size_bytes);
+    let place = match range_where(part, &found, opens) {
+        Some(range) => Within::Opens(Region { start: base + bytes(range.start), end: base + bytes(range.end) }),
+        None => Within::Around(base + bytes(heads(part, &found).next()?), bytes(stated_smaller(part, &found)?)),
+    };
+    Some((found, place))
+}
+
+/// Whether the store on a part opens and is sound, on this part or on another one with such units.
+fn opens(part: &NorSim) -> bool {
+    let (geometry, cells) = (part.part(), part.cells());
+    specs(cells.len())
+        .into_iter()
+        .filter(|spec| spec.part.unit_size_bytes == geometry.unit_size_bytes)
+        .map(|spec| NorSim::from_cells(spec, &cells))
+        .any(|mut part| fits(&part) && suitability(&part) == Suitability::Mounts && is_sound(&mut part))
+}
+
+/// Whether a store that mounts has no violations, if it is a heap.
+fn is_sound(part: &mut NorSim) -> bool {
+    let is_heap = recognised(part).next().is_some_and(|found| found.kind != TenantKind::INDEX);
+    !is_heap || mount(part).is_ok_and(|mut heap| violations(&mut heap).is_ok_and(|found| found.is_empty()))
 }
 
 /// The store of which a dump has only the first bytes: what it is, and bytes of all of it.

@@ -219,7 +219,8 @@ mod tests {
         // Its program headers: where, how long one is, and how many.
         (file[32], file[52], file[54], file[56]) = (64, 64, 56, 1);
         file[16..21].copy_from_slice(&[2, 0, 40, 0, 1]);
-        let words = [1 | 4 << 32, 120, address, address, length, length, 1];
+        // Where it is when the program runs is another place.
+        let words = [1 | 4 << 32, 120, 0x2000_0000, address, length, length, 1];
         file.extend(words.iter().flat_map(|word: &u64| word.to_le_bytes()));
         file.extend(vec![7; there]);
         file

@@ -9,7 +9,7 @@ use norn_flash_sim::{ImageError, ImageKind, NandSim, NandSpec, NorSim};
 use norn_nand_ftl::{FORMAT_CUT_SHORT, NO_CHECKPOINT};
 use serde_json::{Value, json};
 
-use super::detection::{nand_contents, nand_store_cut_short, nor_contents, store_cut_short, store_within};
+use super::detection::{Within, nand_contents, nand_store_cut_short, nor_contents, store_cut_short, store_within};
 use super::piece::Piece;
 use super::region::Region;
 use super::{Opened, Source};
@@ -82,7 +82,7 @@ pub fn explained(error: Error, source: &Source, opener: Opener) -> Error {
     let explanation = match ImageKind::of(&source.image) {
         Ok(Some(kind)) => of_image(source, opener, kind),
         Ok(None) | Err(_) => match contents_of(source) {
-            Ok(contents) => of_dump(source, opener, &contents, &error),
+            Ok(contents) => of_dump(source, opener, &contents, &error) + &other_parts(source),
             Err(_) => of_undetected(source),
         },
     };
@@ -111,6 +111,19 @@ fn of_dump(source: &Source, opener: Opener, contents: &Contents, error: &Error) 
     }
 }
 
+/// Which parts a dump may be of, where the command had to take one of them.
+fn other_parts(source: &Source) -> String {
+    match source.possible_parts() {
+        Ok(names) if !names.is_empty() => {
+            let (taken, names) = (&names[0], names.join(", "));
+            format!(
+                "; it may be of several parts, {names}, and was taken for a {taken}: --part NAME says which it is of"
+            )
+        }
+        Ok(_) | Err(_) => String::new(),
+    }
+}
+
 /// What a file is that is no image, nor the dump of a part that is detected.
 fn of_undetected(source: &Source) -> String {
     let piece = source.dump().ok().and_then(|dump| dump.cut(source.region).ok());
@@ -130,8 +143,8 @@ fn of_undetected(source: &Source) -> String {
 /// What can be said of a dump of which no part is detected.
 #[derive(Debug)]
 pub enum Undetected {
-    /// A part of it has a store, in a region.
-    Within(Recognised, Region),
+    /// A part of it has a store.
+    Within(Recognised, Within),
     /// It is the start of a store of this many bytes.
     CutShort(Recognised, u64),
     /// It is the start of a store on one of these NAND parts; the dump has this many bytes.
@@ -172,9 +185,14 @@ impl Undetected {
 impl Display for Undetected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Undetected::Within(recognised, region) => {
-                write!(f, "a part of it holds {recognised}: --region {region} opens that, if its first unit is in use")
+            Undetected::Within(recognised, Within::Opens(region)) => {
+                write!(f, "a part of it holds {recognised}: --region {region} opens that")
             }
+            Undetected::Within(recognised, Within::Around(first, bytes)) => write!(
+                f,
+                "a part of it holds {recognised}, {bytes} bytes in all, of which the first unit with a header is at \
+                 {first:#x}: it is damaged, or not all of it is there; --region START..END says where it is"
+            ),
             Undetected::CutShort(recognised, whole) => {
                 write!(f, "it holds the start of {recognised}, {whole} bytes in all: read all of them from the chip")
             }

@@ -77,7 +77,10 @@ pub enum DumpFailure {
         bytes: usize,
     },
     /// Which part it is of does not matter to those who look, but is unknown.
-    #[error("the dump may be of several parts: {}; name the part with --part NAME", .0.join(", "))]
+    #[error(
+        "the dump may be of several parts: {}; an image is of one of them: name the part with --part NAME",
+        .0.join(", ")
+    )]
     Ambiguous(Vec<String>),
 }
 

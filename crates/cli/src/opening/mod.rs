@@ -134,7 +134,13 @@ impl Source {
         let is_nand = match (self.kind()?, &self.part) {
             (Some(kind), _) => kind == ImageKind::Nand,
             (None, Some(chip)) => matches!(chip, Chip::Nand(_)),
-            (None, None) => self.read_nor_dump()?.is_none() && self.read_nand_dump()?.is_some(),
+            (None, None) => {
+                if let Some(part) = self.read_nor_dump()? {
+                    return Ok(Opened::Nor(part));
+                }
+                // A region is one of a NOR part.
+                self.region.is_none() && self.read_nand_dump()?.is_some()
+            }
         };
         Ok(if is_nand { Opened::Nand(self.read_nand()?) } else { Opened::Nor(self.read_nor()?) })
     }
@@ -144,16 +150,26 @@ impl Source {
     /// # Errors
     /// As [`read_nor`](Self::read_nor); when several parts have the dump's geometry.
     pub fn read_unambiguous(&self) -> Result<Opened, Error> {
-        if self.part.is_none() && self.kind()?.is_none() {
-            let candidates = nor_candidates(&self.bytes()?);
-            let kinds =
-                candidates.iter().map(|part| (part.spec().part.program_unit_bytes, part.spec().part.reprogramming));
-            if kinds.clone().any(|kind| Some(kind) != kinds.clone().next()) {
-                let names = candidates.iter().map(|part| part.spec().name.clone()).collect();
-                return Err(self.failed(DumpFailure::Ambiguous(names)));
-            }
+        match self.possible_parts()? {
+            names if names.is_empty() => self.read(),
+            names => Err(self.failed(DumpFailure::Ambiguous(names))),
         }
-        self.read()
+    }
+
+    /// The names of the NOR parts that a dump may be of, if no part is named and they differ in more than the name; the
+    /// first is the one that [`read_nor`](Self::read_nor) takes it for.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn possible_parts(&self) -> Result<Vec<String>, Error> {
+        if self.part.is_some() || self.kind()?.is_some() {
+            return Ok(Vec::new());
+        }
+        let candidates = nor_candidates(&self.bytes()?);
+        let kinds = candidates.iter().map(|part| (part.spec().part.program_unit_bytes, part.spec().part.reprogramming));
+        let is_certain = kinds.clone().all(|kind| Some(kind) == kinds.clone().next());
+        let names = candidates.iter().map(|part| part.spec().name.clone());
+        Ok(if is_certain { Vec::new() } else { names.collect() })
     }
 
     /// All of a dump, whatever the region is.

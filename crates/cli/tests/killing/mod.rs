@@ -1,4 +1,4 @@
-//! Kills the command in its system calls: `strace` counts those of a kind, and the kill comes instead of the
+//! Kills the command in its system calls: `strace` counts those of a kind, and a signal comes at the
 //! n-th.
 
 use std::os::unix::process::ExitStatusExt;
@@ -11,17 +11,27 @@ const SIGKILL: i32 = 9;
 
 /// Runs a command that is killed instead of call `number` of these; whether it was.
 pub fn killed(desk: &Desk, words: &str, calls: &str, number: u32) -> bool {
-    let inject = format!("inject={calls}:signal=KILL:when={number}");
-    let (trace, filter) = (format!("trace={calls}"), "/dev/null");
-    let mut command = Command::new("strace");
-    command.args(["-f", "-o", filter, "-e", &trace, "-e", &inject, env!("CARGO_BIN_EXE_norn")]);
-    command.args(words.split_whitespace()).current_dir(desk.path("")).stdout(Stdio::null());
-    let status = command.status().expect("strace runs: `make` installs it");
-    match status.signal() {
+    match run(desk, words, &[format!("inject={calls}:signal=KILL:when={number}")]) {
         Some(signal) => signal == SIGKILL || panic!("{words}: signal {signal}"),
-        None => {
-            assert!(status.success(), "{words}: {status}");
-            false
-        }
+        None => false,
     }
+}
+
+/// Runs a command that gets a signal at the first of these calls, and has 300 ms for it before it gives a file its
+/// name; the signal that ended it.
+pub fn interrupted(desk: &Desk, words: &str, calls: &str, signal: &str) -> Option<i32> {
+    let delay = "inject=link,linkat,rename:delay_enter=300000".to_owned();
+    run(desk, words, &[format!("inject={calls}:signal={signal}:when=1"), delay])
+}
+
+/// Runs a command with these things done to its calls; the signal that ended it, or none where it succeeded.
+fn run(desk: &Desk, words: &str, injected: &[String]) -> Option<i32> {
+    let mut command = Command::new("strace");
+    command.args(["-f", "-o", "/dev/null"]);
+    command.args(injected.iter().flat_map(|injected| ["-e", injected]));
+    command.arg(env!("CARGO_BIN_EXE_norn")).args(words.split_whitespace());
+    command.current_dir(desk.path("")).stdout(Stdio::null());
+    let status = command.status().expect("strace runs: `make` installs it");
+    assert!(status.signal().is_some() || status.success(), "{words}: {status}");
+    status.signal()
 }

@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::document::{Class, DataError, Field, bytes_of};
+use super::failure::named;
 use super::values::Type;
+
+/// Most fields of an object.
+const FIELDS_MAX: usize = 255;
 
 /// A class whose types are known.
 #[derive(Clone, Debug)]
@@ -20,14 +24,19 @@ impl Typed {
     /// A class of a document.
     ///
     /// # Errors
-    /// When a type is none, the header is none, or two fields have one name.
+    /// When a type is none, the header is none, two fields have one name, or there are more or fewer than an object may
+    /// have.
     pub fn of(class: &Class) -> Result<Typed, DataError> {
-        let place = format!("class {}", class.name);
+        let place = named("class", &class.name);
         let typed =
-            |field: &Field| Type::named(&field.kind).map_err(|error| error.within(&format!("field {}", field.name)));
+            |field: &Field| Type::named(&field.kind).map_err(|error| error.within(&named("field", &field.name)));
         let types = class.fields.iter().map(typed).collect::<Result<_, _>>().map_err(|error| error.within(&place))?;
         let header = class.header.as_deref().map(bytes_of).transpose();
         let header = header.map_err(|error| error.within("header").within(&place))?;
+        if !(1..=FIELDS_MAX).contains(&class.fields.len()) {
+            let problem = format!("{} fields: a class has from 1 to {FIELDS_MAX}", class.fields.len());
+            return Err(DataError::new(problem).within(&place));
+        }
         let names: BTreeMap<&str, ()> = class.fields.iter().map(|field| (&*field.name, ())).collect();
         match names.len() == class.fields.len() {
             true => Ok(Typed { class: class.clone(), header, types }),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use super::failure::DataError;
+use super::failure::{named, quoted};
 use super::members::{Members, array, boolean, object, text};
 use super::syntax::parsed;
 use crate::report::digits_of;
@@ -77,14 +78,16 @@ impl Document {
     /// # Errors
     /// When it cannot be read, or is none.
     pub fn read(file: &Path, pack: impl FnMut(&str, &mut Value)) -> Result<Document, DataError> {
-        let text = fs::read_to_string(file).map_err(DataError::new)?;
-        Document::of(parsed(&text, pack)?)
+        let bytes = fs::read(file).map_err(DataError::new)?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| no_text(&bytes, error.valid_up_to()))?;
+        // Some editors put a byte order mark before every text.
+        Document::of(parsed(text.strip_prefix('\u{feff}').unwrap_or(text), pack)?)
     }
 
     fn of(value: Value) -> Result<Document, DataError> {
         let mut members = Members::of(value, &["error_detection", "classes", "objects", "roots"])?;
         let root = |(name, object): (String, Value)| {
-            let object = text(object).map_err(|error| error.within(&format!("root {name}")))?;
+            let object = text(object).map_err(|error| error.within(&named("root", &name)))?;
             Ok((name, object))
         };
         Ok(Document {
@@ -94,6 +97,16 @@ impl Document {
             roots: members.optional("roots", object)?.into_iter().flatten().map(root).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// That a file is no UTF-8 from this byte on.
+fn no_text(bytes: &[u8], at: usize) -> DataError {
+    let (before, wrong) = (&bytes[..at], bytes[at]);
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+    let is_wide = matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
+    let advice = if is_wide { ": the file is UTF-16, save it as UTF-8" } else { "" };
+    DataError::new(format!("byte {wrong:#04x} at line {line} column {column} is not UTF-8{advice}"))
 }
 
 /// What each element of an array is.
@@ -161,7 +174,7 @@ pub fn bytes_of(digits: &str) -> Result<Vec<u8>, DataError> {
         u8::from_str_radix(text, 16).ok().filter(|_| text.bytes().all(|digit| digit.is_ascii_hexdigit()))
     };
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
-    bytes.ok_or_else(|| DataError::new(format!("{digits:?} is not hexadecimal digits of whole bytes")))
+    bytes.ok_or_else(|| DataError::new(format!("{} is not hexadecimal digits of whole bytes", quoted(digits))))
 }
 
 const HEXADECIMAL: &str = "hex:";

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::classes::Typed;
 use super::document::{ArrayEntry, DataError, Document, ObjectEntry, root_text};
+use super::failure::shown;
 use super::values::Type;
 use crate::error::Error;
 use crate::opening::Source;
@@ -52,12 +53,17 @@ fn unused(classes: &[Typed], contents: &Contents) -> Vec<String> {
         objects().filter_map(|content| classes.iter().position(|class| is_of(class, content))).collect();
     let unused = classes.iter().enumerate().filter(|(index, _)| !used.contains(index));
     let note = |(_, class): (usize, &Typed)| match objects().any(|content| is_of(class, content)) {
-        true => format!("class {}: an earlier class takes its objects: they have the same widths", class.class.name),
+        true => {
+            format!("class {}: an earlier class takes its objects: they have the same widths", shown(&class.class.name))
+        }
         false => {
             let widths = class.widths().iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
-            let header =
-                class.class.header.as_ref().map_or(String::new(), |header| format!(" and the header {header}"));
-            format!("class {}: no object has fields of {widths} bytes{header}", class.class.name)
+            let header = class
+                .class
+                .header
+                .as_ref()
+                .map_or(String::new(), |header| format!(" and the header {}", shown(header)));
+            format!("class {}: no object has fields of {widths} bytes{header}", shown(&class.class.name))
         }
     };
     unused.map(note).collect()

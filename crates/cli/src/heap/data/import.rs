@@ -13,10 +13,12 @@ use serde_json::{Map, Value};
 
 use super::classes::Typed;
 use super::document::{ArrayEntry, Class, DataError, Document, Field, ObjectEntry, bytes_of, root_name, root_text};
+use super::failure::{named as place_of, quoted, shown};
 use super::references::{assigned, stated};
 use super::values::Type;
 use crate::error::Error;
 use crate::heap::arguments::CreateArguments;
+use crate::report::digits_of;
 
 /// An object or array, whose values wait for the references of all.
 struct Entry {
@@ -40,7 +42,7 @@ enum Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Field(name) => write!(f, "field {name}"),
+            Place::Field(name) => f.write_str(&place_of("field", name)),
             Place::Element(index) => write!(f, "elements[{index}]"),
         }
     }
@@ -68,10 +70,10 @@ pub fn import(file: &Path, create: &CreateArguments) -> Result<String, Error> {
     let contents = filled.map_err(|error| match error {
         FillError::Contents(failure) => in_file(failure),
         FillError::Object { reference, failure } => {
-            in_file(DataError::new(failure).within(&format!("object {}", names[&reference])))
+            in_file(DataError::new(failure).within(&place_of("object", &names[&reference])))
         }
         FillError::Root { name, failure } => {
-            in_file(DataError::new(failure).within(&format!("root {}", root_text(&name))))
+            in_file(DataError::new(failure).within(&place_of("root", &root_text(&name))))
         }
         FillError::References(references) => in_file(not_given(references.iter().map(|reference| &*names[reference]))),
         FillError::Image(error) => error.into(),
@@ -86,12 +88,19 @@ pub fn import(file: &Path, create: &CreateArguments) -> Result<String, Error> {
     ))
 }
 
+/// References that a message lists.
+const REFERENCES_LISTED: usize = 10;
+
 fn not_given<'a>(names: impl Iterator<Item = &'a str>) -> DataError {
     let names: Vec<&str> = names.collect();
+    let listed = names.iter().take(REFERENCES_LISTED).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+    let others = match names.len().saturating_sub(REFERENCES_LISTED) {
+        0 => String::new(),
+        others => format!(" and {others} others"),
+    };
     DataError::new(format!(
-        "the engine cannot give {}: its references have slots from 1 and generations up to 65534, and a long array \
-         takes several slots",
-        names.join(", ")
+        "the engine cannot give {listed}{others}: its references have slots from 1 and generations up to 65534, and a \
+         long array takes several slots"
     ))
 }
 
@@ -131,15 +140,16 @@ fn entries_of(
     let typed = classes.iter().map(Typed::of).collect::<Result<Vec<_>, _>>()?;
     let mut names = BTreeSet::new();
     if let Some(class) = classes.iter().find(|class| !names.insert(&*class.name)) {
-        return Err(DataError::new(format!("two classes are called {:?}", class.name)));
+        return Err(DataError::new(format!("two classes are called {}", quoted(&class.name))));
     }
     let entry = |(name, value): (String, Value)| {
         if name.starts_with('#') && stated(&name).is_none() {
-            return Err(DataError::new(format!("object {name}: not a reference such as #3.1; other names have no #")));
+            let problem = DataError::new("not a reference such as #3.1; other names have no #");
+            return Err(problem.within(&place_of("object", &name)));
         }
         let is_array = value.get("array").is_some();
         let entry = if is_array { array(value, packed.remove(&name)) } else { object(value, &typed) };
-        entry.map_err(|error| error.within(&format!("object {name}"))).map(|entry| (name, entry))
+        entry.map_err(|error| error.within(&place_of("object", &name))).map(|entry| (name, entry))
     };
     objects.into_iter().map(entry).collect()
 }
@@ -175,10 +185,15 @@ fn array(value: Value, packed: Option<Vec<u8>>) -> Result<Entry, DataError> {
 fn object(value: Value, classes: &[Typed]) -> Result<Entry, DataError> {
     let ObjectEntry { class, header, mut fields } = ObjectEntry::of(value)?;
     let typed = classes.iter().find(|typed| typed.class.name == class);
-    let typed = typed.ok_or_else(|| DataError::new(format!("no class is called {class:?}")))?;
-    let header = match header {
-        Some(digits) => header_of(&digits)?,
-        None => typed.header.clone().unwrap_or_default(),
+    let typed = typed.ok_or_else(|| DataError::new(format!("no class is called {}", quoted(&class))))?;
+    let stated = header.as_deref().map(header_of).transpose()?;
+    let header = match (stated, &typed.header) {
+        (Some(stated), Some(own)) if stated != *own => {
+            let problem = format!("it is not the header of class {}, {}", shown(&class), digits_of(own));
+            return Err(DataError::new(problem).within("header"));
+        }
+        (Some(header), _) => header,
+        (None, own) => own.clone().unwrap_or_default(),
     };
     let zeros = |kind: &Type| Value::from(format!("hex:{}", "00".repeat(kind.width().into())));
     let values = typed.class.fields.iter().zip(&typed.types);
@@ -188,7 +203,7 @@ fn object(value: Value, classes: &[Typed]) -> Result<Entry, DataError> {
     };
     let values = values.map(waiting).collect();
     if let Some(unknown) = fields.keys().next() {
-        return Err(DataError::new(format!("class {class} has no field {unknown:?}")));
+        return Err(DataError::new(format!("class {} has no field {}", shown(&class), quoted(unknown))));
     }
     let widths = typed.widths();
     let content = Content { kind: Kind::Object, count: widths.len(), widths, header, values: Vec::new() };
@@ -201,7 +216,7 @@ fn references_of(
     slots: &dyn Fn(&Content) -> u32,
 ) -> Result<BTreeMap<String, Ref>, DataError> {
     let names: Vec<(&str, u32)> = entries.iter().map(|(name, entry)| (&**name, slots(&entry.content))).collect();
-    assigned(&names).ok_or_else(|| DataError::new("there are too many objects for one heap"))
+    assigned(&names)
 }
 
 /// What is to be in the heap, with the values' bytes.
@@ -217,14 +232,14 @@ fn contents_of(
     for (name, Entry { mut content, values }) in entries {
         for value in values {
             let bytes = value.kind.to_bytes(&value.json, &in_field);
-            let placed = |error: DataError| error.within(&value.place.to_string()).within(&format!("object {name}"));
+            let placed = |error: DataError| error.within(&value.place.to_string()).within(&place_of("object", &name));
             content.values.extend(bytes.map_err(placed)?);
         }
         contents.objects.insert(references[&name], content);
     }
     for (root, name) in roots {
-        let placed = |error: DataError| error.within(&format!("root {root}"));
-        let missing = || placed(DataError::new(format!("no object is called {name:?}")));
+        let placed = |error: DataError| error.within(&place_of("root", root));
+        let missing = || placed(DataError::new(format!("no object is called {}", quoted(name))));
         let bytes = root_name(root).map_err(placed)?;
         if contents.roots.insert(bytes, named(name).ok_or_else(missing)?).is_some() {
             return Err(placed(DataError::new("the name is there twice, once as hexadecimal digits")));

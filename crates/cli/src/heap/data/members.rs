@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::failure::DataError;
+use super::failure::{DataError, quoted};
 
 /// Members that are still to be read.
 pub struct Members(Map<String, Value>);
@@ -15,7 +15,9 @@ impl Members {
     pub fn of(value: Value, names: &[&str]) -> Result<Members, DataError> {
         let members = object(value).map_err(|error| error.with(&format!(" with {}", names.join(", "))))?;
         match members.keys().find(|name| !names.contains(&&***name)) {
-            Some(unknown) => Err(DataError::new(format!("a member {unknown:?}: there are only {}", names.join(", ")))),
+            Some(unknown) => {
+                Err(DataError::new(format!("a member {}: there are only {}", quoted(unknown), names.join(", "))))
+            }
             None => Ok(Members(members)),
         }
     }

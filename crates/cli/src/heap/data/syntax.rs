@@ -10,7 +10,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::failure::DataError;
+use super::failure::{DataError, named, quoted};
 
 /// The value of a text, after `pack` has had each member of its `objects`.
 ///
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for &Within<'_, '_> {
         let mut values = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if values.contains_key(&name) {
-                return Err(A::Error::custom(format!("{name:?} is there twice")));
+                return Err(A::Error::custom(format!("{} is there twice", quoted(&name))));
             }
             self.enter(name.clone());
             let mut value = members.next_value_seed(self)?;
@@ -114,9 +114,12 @@ impl<'de> Visitor<'de> for &Within<'_, '_> {
     }
 }
 
+/// Steps from a document to its innermost value. What is further within is no place that a message helps to find.
+const STEPS_MAX: usize = 5;
+
 /// An error with its place, as other errors of a document name theirs.
 fn placed(error: serde_json::Error, path: &[String]) -> DataError {
-    let (mut places, mut path) = (Vec::<String>::new(), path.iter().peekable());
+    let (mut places, mut path) = (Vec::<String>::new(), path.iter().take(STEPS_MAX).peekable());
     while let Some(step) = path.next() {
         let one = match step.as_str() {
             "objects" => "object",
@@ -126,9 +129,11 @@ fn placed(error: serde_json::Error, path: &[String]) -> DataError {
         };
         match path.next_if(|next| next.starts_with('[') || one != step) {
             Some(index) if index.starts_with('[') => places.push(format!("{step}{index}")),
-            Some(name) => places.push(format!("{one} {name}")),
+            Some(name) => places.push(named(one, name)),
             None => places.push(step.clone()),
         }
     }
-    places.iter().rev().fold(DataError::new(error), |error, place| error.within(place))
+    // What the library calls the depth at which it stops.
+    let problem = error.to_string().replace("recursion limit exceeded", "nested too deeply");
+    places.iter().rev().fold(DataError::new(problem), |error, place| error.within(place))
 }

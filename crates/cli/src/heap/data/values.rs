@@ -7,6 +7,7 @@ use norn_heap::Ref;
 use serde_json::{Number, Value};
 
 use super::document::{DataError, bytes_of};
+use super::failure::{quoted, shown};
 use crate::report::digits_of;
 
 /// The type of a field or element.
@@ -34,10 +35,12 @@ impl Type {
             "f32" | "f64" => width("f").map(|bits| Type::Float(bits / 8)),
             _ => width("text").map(Type::Text).or_else(|| width("bytes").map(Type::Bytes)),
         };
-        found.ok_or_else(|| {
+        // A number may be written in other ways.
+        found.filter(|found| found.name() == name).ok_or_else(|| {
             DataError::new(format!(
-                "{name:?} is not a type: the types are u8 to u64, i8 to i64, f32, f64, ref, and textN and bytesN of N \
-                 bytes"
+                "{} is not a type: the types are u8 to u64, i8 to i64, f32, f64, ref, and textN and bytesN of N bytes, \
+                 such as text16",
+                quoted(name)
             ))
         })
     }
@@ -99,15 +102,16 @@ impl Type {
         if let Some(digits) = value.as_str().and_then(|text| text.strip_prefix(HEXADECIMAL)) {
             return self.whole(bytes_of(digits)?);
         }
-        let wrong = || DataError::new(format!("{value} is not a value of type {}", self.name()));
+        let wrong = || DataError::new(format!("{} is not a value of type {}", shown(&value.to_string()), self.name()));
         match self {
             Type::Unsigned(bytes) => {
-                let number = value.as_u64().filter(|number| bytes == 8 || number >> (8 * u32::from(bytes)) == 0);
+                let number =
+                    integer(value).as_u64().filter(|number| bytes == 8 || number >> (8 * u32::from(bytes)) == 0);
                 Ok(number.ok_or_else(wrong)?.to_le_bytes()[..width].to_vec())
             }
             Type::Signed(bytes) => {
                 let shift = 64 - 8 * u32::from(bytes);
-                let number = value.as_i64().filter(|number| number << shift >> shift == *number);
+                let number = integer(value).as_i64().filter(|number| number << shift >> shift == *number);
                 Ok(number.ok_or_else(wrong)?.to_le_bytes()[..width].to_vec())
             }
             Type::Float(4) => {
@@ -118,7 +122,8 @@ impl Type {
             Type::Reference if value.is_null() => Ok(vec![0; width]),
             Type::Reference => {
                 let name = value.as_str().ok_or_else(wrong)?;
-                let found = reference(name).ok_or_else(|| DataError::new(format!("no object is called {name:?}")))?;
+                let found =
+                    reference(name).ok_or_else(|| DataError::new(format!("no object is called {}", quoted(name))))?;
                 Ok(found.bits().to_le_bytes().to_vec())
             }
             Type::Text(_) => {
@@ -138,6 +143,12 @@ impl Type {
             }
         }
     }
+}
+
+/// The number -0 of JSON is a float here; as an integer it is 0.
+fn integer(value: &Value) -> Value {
+    let is_minus_zero = value.as_f64().is_some_and(|number| number == 0.0 && number.is_sign_negative());
+    if is_minus_zero { Value::from(0) } else { value.clone() }
 }
 
 /// Before the digits of what is no value of its type.
@@ -197,7 +208,7 @@ mod tests {
             let error = Type::named(name).unwrap().to_bytes(&value, &|_| None).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
-        for name in ["u24", "text0", "bytes256", "int", "u+8"] {
+        for name in ["u24", "text0", "bytes256", "int", "u+8", "text01", "bytes+1", "text"] {
             assert!(Type::named(name).is_err(), "{name}");
         }
     }
