@@ -32,7 +32,8 @@ fn agree<H: ObjectHeap + Clone>(
         let op = pair.draw(&mut random);
         let context = || {
             format!(
-                "at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite eeprom_random_operations::"
+                "at operation {number}, {op:?}; replay: \
+                 NORN_SEED={seed} cargo test -p norn-baselines --test suite eeprom_random_operations::"
             )
         };
         match pair.step(&op, &context) {

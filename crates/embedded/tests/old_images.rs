@@ -2,8 +2,8 @@
 //!
 //! `tests/images` has a small image of each format, as the code of 2026-11-22 wrote it. Each is mounted, read, and used
 //! further. What makes the images is here, too, so that an image of a new version can be put beside the old ones:
-//! `NORN_IMAGES=write cargo test -p norn-embedded --test suite old_images::` writes those that are missing. An image that is
-//! there is never written again. `formats.rs` compares what today's code writes, byte by byte.
+//! `NORN_IMAGES=write cargo test -p norn-embedded --test suite old_images::` writes those that are missing. An image
+//! that is there is never written again. `formats.rs` compares what today's code writes, byte by byte.
 //!
 //! In the files, a line is an offset, 32 bytes, and how many such rows follow each other. What is left out is erased.
 

@@ -61,7 +61,8 @@ fn agree(seeds: std::ops::Range<u64>, ground: fn(u64) -> (PartSpec, Config)) {
             let op = pair.draw(&mut random);
             let context = || {
                 format!(
-                    "after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test suite random_operations::"
+                    "after operation {number}, {op:?}; replay: \
+                     NORN_SEED={seed} cargo test -p norn-object-heap --test suite random_operations::"
                 )
             };
             match pair.step(&op, &context) {

@@ -1,5 +1,6 @@
 //! The tests of `transactions.rs` on parts whose words may be programmed as often as one likes.
 
+#[expect(clippy::duplicate_mod, reason = "the same tests on other parts")]
 #[path = "transactions.rs"]
 mod transactions;
 
