@@ -1,7 +1,5 @@
 //! The interface that both heaps have, in plain memory, and random operations on it.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
-
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 

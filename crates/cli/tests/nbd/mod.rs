@@ -1,8 +1,5 @@
 //! A running `norn nbd serve`, and a client that says whatever a test wants to a server.
 
-// Each test program uses a part of this.
-#![allow(dead_code)]
-
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -19,7 +16,6 @@ pub const TRIM: u16 = 4;
 pub const WRITE_ZEROES: u16 = 6;
 pub const FUA: u16 = 1;
 pub const NO_HOLE: u16 = 2;
-pub const EIO: u32 = 5;
 pub const EINVAL: u32 = 22;
 pub const ENOSPC: u32 = 28;
 

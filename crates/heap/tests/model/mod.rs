@@ -1,5 +1,4 @@
 //! What a heap of any engine should hold, in plain memory, and calls of the trait drawn at random.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
 

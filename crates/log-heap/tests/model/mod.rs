@@ -1,6 +1,5 @@
 //! The heap's interface in plain memory, calls drawn at random, and a device whose power can be cut in every shape
 //! that any part's contract allows, and in two that none does.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod cuts;
 

@@ -1,7 +1,5 @@
 //! The block device in plain memory, and a driver that runs random operations on it and on the FTL.
 
-#![allow(dead_code)] // Each test file uses a part of it.
-
 use norn_flash::{Block, NandPart};
 use norn_flash_sim::nand_catalogue::NandSpec;
 use norn_flash_sim::{NandSim, NandSimError};

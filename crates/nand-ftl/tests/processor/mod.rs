@@ -3,8 +3,6 @@
 //! What has no deadline is always under way when a job comes, the part's other client loads in bursts, pages die where
 //! that helps collectors least. Late jobs are counted, and the longest responses kept.
 
-#![allow(dead_code)] // Each test file uses a part of it.
-
 use norn_flash::PageAddress;
 use norn_flash_sim::nand_catalogue::{NandSpec, k9f2808, test_part};
 use norn_flash_sim::{NandSim, NandSimError};

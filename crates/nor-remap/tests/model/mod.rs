@@ -1,8 +1,5 @@
 //! A virtual part in plain memory, random calls on both, and the comparison of the two.
 
-// Each test program uses a part of this.
-#![allow(dead_code)]
-
 use norn_flash::{Address, Collected, EraseUnit, Nor, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec, SimError, catalogue};
 use norn_nor_remap::{Remap, RemapConfig, RemapError};

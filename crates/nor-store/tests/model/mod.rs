@@ -4,9 +4,6 @@
 //! each whole or absent by one flag; a delta sector at the chain's end holds items. So a value is changed in all the
 //! ways that the store has: replaced in a transaction, grown without one, and changed in place within and without.
 
-// Each test program uses a part of this.
-#![allow(dead_code)]
-
 use std::collections::BTreeMap;
 
 use norn_flash::Collected;

@@ -2,9 +2,6 @@
 //!
 //! A part below a `Remap` is mounted by the first call after the power came back, so that a cut can hit that, too.
 
-// Each test program uses a part of this.
-#![allow(dead_code)]
-
 use std::ops::{Deref, DerefMut};
 
 use norn_conformance::Powered;

@@ -1,9 +1,6 @@
 //! The heap's interface in plain memory, random operations on both, and the comparison of the two. The heap's client
 //! keeps every physical pointer until it is notified, so that each comparison also looks for stale bytes.
 
-// Each test program uses a part of this.
-#![allow(dead_code)]
-
 pub mod device;
 
 use std::collections::{BTreeMap, HashSet};
@@ -650,10 +647,4 @@ pub fn delta_configs() -> [Config; 4] {
 /// The same with error detection.
 pub fn detecting_configs() -> [Config; 4] {
     configs().map(|config| Config { error_detection: ErrorDetection::On, ..config })
-}
-
-/// The number in an environment variable, for replaying a failure.
-/// The device's part, for messages.
-pub fn name_of(heap: &TestHeap) -> String {
-    format!("{} of {} units", heap.device().spec().name, heap.device().part().unit_count)
 }

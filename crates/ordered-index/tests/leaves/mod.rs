@@ -1,8 +1,5 @@
 //! A leaf map beside a sorted map in plain memory: random calls on both, and the comparison of the two.
 
-// Each test program uses a part of this.
-#![allow(dead_code)]
-
 use std::collections::BTreeMap;
 use std::ops::Bound;
 

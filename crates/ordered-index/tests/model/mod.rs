@@ -1,8 +1,5 @@
 //! A sorted map in plain memory, random calls on it and on a list, and the comparison of the two.
 
-// Each test program uses a part of this.
-#![allow(dead_code)]
-
 pub mod list;
 
 use std::collections::BTreeMap;
@@ -298,12 +295,7 @@ pub fn assert_within(cost: Counters, bound: CallBound, context: Context<'_>) {
     assert!(is_within, "{cost} of at most {bound:?} {}", context());
 }
 
-/// How to replay a failure of `test` in the file `program`.
-pub fn replay(program: &str, test: &str, seed: u64) -> String {
-    format!("(NORN_SEED={seed} cargo test -p norn-ordered-index --test {program} {test})")
-}
-
-/// The part's geometry, for tests that damage it.
-pub fn part_of(setup: &Setup) -> NorPart {
-    setup.spec.part
+/// How to replay a failure of the test with `name` in its name in a file.
+pub fn replay(file: &str, name: &str, seed: u64) -> String {
+    format!("in a test of {name}; NORN_SEED={seed} cargo test -p norn-ordered-index --test suite {file}::")
 }
