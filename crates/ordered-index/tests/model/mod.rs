@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use norn_conformance::{PowerLost, Subject};
-use norn_flash::{Collected, Nor, NorPart, Reprogramming};
+use norn_flash::{Collected, Nor, Reprogramming};
 use norn_flash_sim::{Counters, NorSim, PartSpec, SimError, catalogue};
 use norn_ordered_index::fat_list::CallBound;
 use norn_ordered_index::{IndexError, MountError, OrderedIndex, Settings};
