@@ -52,7 +52,7 @@ test:
 # With every feature, so that nothing is compiled twice; make test-long runs the few tests of what a program says without.
 # Cargo would leave a processor to the other job for as long as that runs, if it knew of make's jobs.
 test-rust:
-	@tools/ensure-rust wasm32-unknown-unknown
+	@env -u MAKEFLAGS tools/ensure-rust wasm32-unknown-unknown
 	@tools/ensure-test-programs
 	env -u MAKEFLAGS tools/test-rust --workspace --features $(FEATURES)
 
