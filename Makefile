@@ -3,6 +3,7 @@
 PREFIX = /usr/local
 CARD = out/wallet.card
 SEED = 2006
+SUMMARIES = java/target/test-summary.txt target/test-summary.txt
 FEATURES = norn-cli/arrow,norn-cli/plots,norn-ordered-index/postcard,norn-ordered-index/zerocopy
 CARD_JARS = out/card/sampling.jar
 CARD_SOURCES = $(shell find java/card-api java/applets -name '*.java')
@@ -47,7 +48,9 @@ install:
 
 # Both at the same time: Java's wait for elections and syncs while others compile. A failure of one does not stop the other.
 test:
-	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-java test-rust
+	@rm -f $(SUMMARIES)
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 test-java test-rust; status=$$?; echo; \
+	for summary in $(SUMMARIES); do cat $$summary || status=1; done; exit $$status
 
 # With every feature, so that nothing is compiled twice; make test-long runs the few tests of what a program says without.
 # Cargo would leave a processor to the other job for as long as that runs, if it knew of make's jobs.
