@@ -27,7 +27,9 @@ pub fn words_of(error: &impl std::fmt::Display) -> String {
     while let Some((before, after)) = words.split_once(NUMBER) {
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
         message += before;
-        words = match after[digits..].strip_prefix(')').filter(|_| digits > 0) {
+        // A name may have such words, too, but mostly goes on after them.
+        let ends = |rest: &&str| digits > 0 && (rest.is_empty() || rest.starts_with([':', ';', ',', '\n']));
+        words = match after[digits..].strip_prefix(')').filter(ends) {
             Some(rest) => rest,
             None => {
                 message += NUMBER;
@@ -44,9 +46,6 @@ pub enum NewFileError {
     /// There is one.
     #[error("there is such a file; it is never overwritten")]
     Exists,
-    /// Other programs print where this name is given.
-    #[error("nothing is written to standard output; a file of this name is ./-")]
-    Dash,
     /// The host refuses.
     #[error("{0}")]
     Io(io::Error),
@@ -263,6 +262,7 @@ mod tests {
             ("a: No space left on device (os error 28)", "a: No space left on device"),
             ("b (os error 2): c (os error 13); d", "b: c; d"),
             ("a (os error x)", "a (os error x)"),
+            ("a (os error 5)x.img: no file (os error 2)", "a (os error 5)x.img: no file"),
             ("a (os error )", "a (os error )"),
         ] {
             assert_eq!(words_of(&text), words);

@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         let _ = clean_up_at_signals();
     }
     if let Some((source, opener)) = opening.as_ref().filter(|_| !quiet && !command.goes_on()) {
-        progress::start(format!("norn {opener}: {}", source.image.display()));
+        progress::start(format!("norn {opener}: {}", printable::line(&source.image.to_string_lossy())));
     }
     let executed = execute(command);
     progress::end();
@@ -274,16 +274,17 @@ fn answer(source: &Source, answer: log::Answer) -> Result<ExitCode, Error> {
     };
     let code = print(&answer.text, Verdict::Findings)?;
     let (image, count) = (source.image.display(), answer.violations.len());
-    eprintln!(
-        "norn: {image}: the log is damaged, and readings may be missing from this answer: {}: {}; violations: {count}; \
+    let damaged = format!(
+        "{image}: the log is damaged, and readings may be missing from this answer: {}: {}; violations: {count}; \
          `norn log check {source}` lists them",
         first.address, first.what
     );
+    eprintln!("norn: {}", printable::line(&damaged));
     Ok(code)
 }
 
 fn follow(image: &Path, file: &Path) -> Result<ExitCode, Error> {
-    let (image_name, file_name) = (image.display(), file.display());
+    let [image_name, file_name] = [image, file].map(|path| printable::line(&path.to_string_lossy()).into_owned());
     let tally = log::follow::follow(image, file, |notice| {
         match notice {
             Notice::Following => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use norn_flash_sim::Unfinished;
 
-use crate::error::{Error, NewFileError};
+use crate::error::Error;
 
 /// A file that is being made; without [`publish`](NewFile::publish) nothing stays of it.
 #[derive(Debug)]
@@ -22,9 +22,6 @@ impl NewFile {
     /// # Errors
     /// When there is such a file, none can be made beside it, or it is called `-`.
     pub fn begin(path: &Path) -> Result<NewFile, Error> {
-        if path.as_os_str() == "-" {
-            return Err(Error::NewFile { file: path.to_owned(), source: NewFileError::Dash });
-        }
         let (unfinished, file) = Unfinished::file(path).map_err(|source| failed(path, source))?;
         Ok(NewFile { path: path.to_owned(), unfinished, file })
     }

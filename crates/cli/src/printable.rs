@@ -18,14 +18,22 @@ fn escaped(text: &str, is_kept: fn(char) -> bool) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         match is_escaped(letter) {
-            true => shown.extend(letter.escape_default()),
+            true => shown += &code(letter),
             false => shown.push(letter),
         }
     }
     Cow::Owned(shown)
 }
 
-/// A name or message on one line: such characters are escaped as in Rust, `\u{1b}`.
+/// Such a character as JSON has it in its texts, `\u001b`, so that a document means the same: all are of the first plane.
+fn code(letter: char) -> String {
+    match letter {
+        '\n' | '\r' | '\t' => letter.escape_default().to_string(),
+        _ => format!("\\u{:04x}", u32::from(letter)),
+    }
+}
+
+/// A name or message on one line: such characters are escaped, `\u001b`.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
@@ -76,10 +84,10 @@ mod tests {
 
     #[test]
     fn orders_to_a_terminal_are_escaped_and_other_text_stays() {
-        assert_eq!(line("a\x1b[31mb\n\u{202e}é\u{7f}"), "a\\u{1b}[31mb\\n\\u{202e}é\\u{7f}");
+        assert_eq!(line("a\x1b[31mb\n\u{202e}é\u{7f}"), "a\\u001b[31mb\\n\\u202eé\\u007f");
         assert!(matches!(line("größe \"q\" 日本"), Cow::Borrowed(_)));
         let mut printed = Vec::new();
         Output::new(&mut printed).print(&"one\ttwo\n\x07three\r\n").unwrap();
-        assert_eq!(String::from_utf8(printed).unwrap(), "one\ttwo\n\\u{7}three\\r\n");
+        assert_eq!(String::from_utf8(printed).unwrap(), "one\ttwo\n\\u0007three\\r\n");
     }
 }

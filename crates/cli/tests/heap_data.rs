@@ -234,7 +234,7 @@ fn what_is_wrong_with_a_document_is_named() {
         ("[".repeat(300), "[0][0], [0][0], [0]: nested too deeply at line 1 column 128"),
         (
             document("\"o\": { \"class\": \"a\", \"fields\": { \"\\u001b[31m\\nx\": 1 } }", ""),
-            r#"object o: class a has no field "\u{1b}[31m\nx""#,
+            r#"object o: class a has no field "\u001b[31m\nx""#,
         ),
         (format!("{{ \"{}\": 1 }}", "x".repeat(1_000_000)), &format!("a member \"{}…\": there", "x".repeat(80))),
         (

@@ -36,7 +36,8 @@ impl Unfinished {
     /// A new file, open for reading and writing.
     ///
     /// # Errors
-    /// When there is something at `path`, or the host cannot make a file beside it.
+    /// When there is something at `path`, the host cannot make a file beside it, or it is `-`, by which other programs
+    /// mean standard output.
     pub fn file(path: &Path) -> io::Result<(Unfinished, File)> {
         Unfinished::begin(path, |new| OpenOptions::new().read(true).write(true).create_new(true).open(new))
     }
@@ -50,7 +51,11 @@ impl Unfinished {
     }
 
     fn begin<T>(path: &Path, create: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(Unfinished, T)> {
-        if path.try_exists()? {
+        if path.as_os_str() == "-" {
+            let problem = "nothing is written to standard output; a file of this name is ./-";
+            return Err(io::Error::new(ErrorKind::InvalidInput, problem));
+        }
+        if is_there(path)? {
             return Err(ErrorKind::AlreadyExists.into());
         }
         let temporary = temporary_beside(path);
@@ -80,7 +85,7 @@ impl Unfinished {
     pub fn publish(self) -> io::Result<()> {
         match fs::hard_link(&self.temporary, &self.path) {
             Ok(()) => Ok(()),
-            Err(_) if self.path.try_exists()? => Err(ErrorKind::AlreadyExists.into()),
+            Err(_) if is_there(&self.path)? => Err(ErrorKind::AlreadyExists.into()),
             // A directory, or a host without hard links.
             Err(_) => fs::rename(&self.temporary, &self.path),
         }
@@ -92,6 +97,15 @@ impl Drop for Unfinished {
         // What is left would be of no use, and its error is not the one to report.
         remove(&self.temporary);
         unfinished().remove(&self.temporary);
+    }
+}
+
+/// Whether there is something of this name, also a link that leads nowhere.
+fn is_there(path: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -144,6 +158,12 @@ mod tests {
         assert_eq!(directories.publish().unwrap_err().kind(), ErrorKind::AlreadyExists);
         assert_eq!(Unfinished::file(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
         fs::remove_file(&path).unwrap();
+        let (meanwhile, _) = Unfinished::file(&path).unwrap();
+        std::os::unix::fs::symlink("nowhere", &path).unwrap();
+        assert_eq!(meanwhile.publish().unwrap_err().kind(), ErrorKind::AlreadyExists, "a link that leads nowhere");
+        assert_eq!(Unfinished::file(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(Unfinished::file(Path::new("-")).unwrap_err().kind(), ErrorKind::InvalidInput);
         let made = Unfinished::directory(&path).unwrap();
         fs::write(made.temporary().join("within"), "").unwrap();
         made.publish().unwrap();

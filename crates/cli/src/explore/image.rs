@@ -32,12 +32,10 @@ pub fn bytes_in_use(source: &Source) -> Result<ImageBytes, Error> {
         Some(ImageKind::Nand) if source.region.is_some() => image_bytes(source),
         Some(kind) => {
             let bytes = fs::read(image).map_err(|error| ImageError::Io { path: image.clone(), source: error })?;
-            match (kind, source.region) {
-                (ImageKind::Nor, Some(_)) => {
-                    Ok(source.with_region(NorSim::from_image_bytes(ImageBytes::from(&*bytes))?)?.image_bytes())
-                }
-                _ => Ok(ImageBytes::from(&*bytes)),
+            if kind == ImageKind::Nand || source.region.is_none() && source.part.is_none() {
+                return Ok(ImageBytes::from(&*bytes));
             }
+            Ok(source.with_region(NorSim::from_image_bytes(ImageBytes::from(&*bytes))?)?.image_bytes())
         }
         None => image_bytes(source),
     }

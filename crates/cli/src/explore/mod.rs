@@ -15,7 +15,7 @@ use norn_explorer::picture;
 use norn_flash_sim::ImageKind;
 
 use self::failure::ExploreError;
-use self::image::{image_bytes, kind_of};
+use self::image::{bytes_in_use, image_bytes, kind_of};
 use crate::error::Error;
 use crate::new_file::NewFile;
 use crate::opening::{Opened, Source};
@@ -62,11 +62,12 @@ pub fn run(arguments: &ExploreArguments, say: impl Fn(String)) -> Result<String,
     let source = &arguments.source;
     let name = source.image.file_name().unwrap_or_default().to_string_lossy();
     let name = printable::line(&name);
-    // The image may be in use, but has to be there.
     if kind_of(&source.image)? == Some(ImageKind::Nand) && source.region.is_some() {
         source.read_nand()?;
     }
     if let Some(address) = arguments.serve {
+        // It may be in use, but has to be there, and to be what the arguments say.
+        bytes_in_use(source)?;
         let page = page(&name, ImageFrom::Server(serve::IMAGE_PATH)).map_err(ExploreError::NoProgram)?;
         return serve::serve(address, page, source, say);
     }

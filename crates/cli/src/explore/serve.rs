@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use super::failure::ExploreError;
 use super::image::bytes_in_use;
-use crate::error::Error;
+use crate::error::{Error, words_of};
 use crate::opening::Source;
+use crate::printable;
 use crate::stopping::stop_signals;
 
 /// Where the page asks for the image.
@@ -120,7 +121,10 @@ fn image(source: &Source, known: &str) -> Answer {
     // An image file as it is, whoever has it open; a dump as its image.
     let bytes = match bytes_in_use(source) {
         Ok(image) => image.to_packed(),
-        Err(error) => return ("503 Service Unavailable", String::new(), error.to_string().into_bytes()),
+        Err(error) => {
+            let why = printable::line(&words_of(&error)).into_owned();
+            return ("503 Service Unavailable", String::new(), why.into_bytes());
+        }
     };
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

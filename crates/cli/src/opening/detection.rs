@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
-use norn_flash::{MountError, Nand, Nor, NorPart, Recognised, Reprogramming, StatedGeometry, TenantKind};
+use norn_flash::{Collected, MountError, Nand, Nor, NorPart, Recognised, Reprogramming, StatedGeometry, TenantKind};
 use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
 use norn_heap_image::{UNITS_MAX, mount, unit_count, violations};
 use norn_nand_ftl::recognition_bytes;
@@ -244,10 +244,15 @@ fn opens(part: &NorSim) -> bool {
         .any(|mut part| fits(&part) && suitability(&part) == Suitability::Mounts && is_sound(&mut part))
 }
 
-/// Whether a store that mounts has no violations, if it is a heap.
+/// Whether a store that mounts has no violations.
 fn is_sound(part: &mut NorSim) -> bool {
-    let is_heap = recognised(part).next().is_some_and(|found| found.kind != TenantKind::INDEX);
-    !is_heap || mount(part).is_ok_and(|mut heap| violations(&mut heap).is_ok_and(|found| found.is_empty()))
+    if recognised(part).next().is_some_and(|found| found.kind != TenantKind::INDEX) {
+        return mount(part).is_ok_and(|mut heap| violations(&mut heap).is_ok_and(|found| found.is_empty()));
+    }
+    SensorLog::mount(part).is_ok_and(|mut log| {
+        let mut found: Collected = Collected::default();
+        log.index().audit(&mut found).is_ok() && found.violations.is_empty()
+    })
 }
 
 /// The store of which a dump has only the first bytes: what it is, and bytes of all of it.

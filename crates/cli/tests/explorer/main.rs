@@ -305,11 +305,14 @@ fn pictures_are_made_and_files_stay() {
     assert!(named.contains("<title>R&amp;D&lt;1.img: "), "{}", &named[..200]);
     std::fs::copy(desk.path("heap.img"), desk.path("a\u{1b}[31m\u{1}.img")).unwrap();
     let said = desk.succeed("explore a\u{1b}[31m\u{1}.img --svg orders.svg");
-    assert_eq!(said, "orders.svg: a picture of a\\u{1b}[31m\\u{1}.img\n", "no order reaches a terminal");
+    assert_eq!(said, "orders.svg: a picture of a\\u001b[31m\\u0001.img\n", "no order reaches a terminal");
     let picture = std::fs::read_to_string(desk.path("orders.svg")).unwrap();
-    assert!(picture.contains("<title>a\\u{1b}[31m\\u{1}.img: ") && !picture.contains(['\u{1b}', '\u{1}']), "it is XML");
+    assert!(
+        picture.contains("<title>a\\u001b[31m\\u0001.img: ") && !picture.contains(['\u{1b}', '\u{1}']),
+        "it is XML"
+    );
     let refused = desk.run("heap show a\u{1b}[31m\u{1}.none");
-    assert!(refused.errors.starts_with("norn: a\\u{1b}[31m\\u{1}.none: "), "{:?}", refused.errors);
+    assert!(refused.errors.starts_with("norn: a\\u001b[31m\\u0001.none: "), "{:?}", refused.errors);
     let dash = desk.run("explore heap.img --out -");
     assert!(dash.code == 2 && dash.errors.contains("a file of this name is ./-"), "{}", dash.errors);
     let again = desk.run("explore heap.img --svg heap.svg");

@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn texts_of_any_length_and_characters_are_shown() {
         assert_eq!(shown("an \"é\" \\ 名"), "an \"é\" \\ 名");
-        assert_eq!(shown("a\u{1b}[31m\nb\u{202e}"), "a\\u{1b}[31m\\nb\\u{202e}");
+        assert_eq!(shown("a\u{1b}[31m\nb\u{202e}"), "a\\u001b[31m\\nb\\u202e");
         assert_eq!(quoted(&"x".repeat(100_000)), format!("\"{}…\"", "x".repeat(80)));
         let error = DataError::new("wrong").within(&named("field", "a\nb")).within(&named("object", ""));
         assert_eq!(error.to_string(), "object \"\", field a\\nb: wrong");

@@ -96,6 +96,7 @@ fn not_given<'a>(names: impl Iterator<Item = &'a str>) -> DataError {
     let listed = names.iter().take(REFERENCES_LISTED).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
     let others = match names.len().saturating_sub(REFERENCES_LISTED) {
         0 => String::new(),
+        1 => " and 1 other".to_owned(),
         others => format!(" and {others} others"),
     };
     DataError::new(format!(
