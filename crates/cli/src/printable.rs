@@ -25,7 +25,8 @@ fn escaped(text: &str, is_kept: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Such a character as JSON has it in its texts, `\u001b`, so that a document means the same: all are of the first plane.
+/// Such a character as JSON has it in its texts, `\u001b`, so that a document means the same: all are of the first
+/// plane.
 fn code(letter: char) -> String {
     match letter {
         '\n' | '\r' | '\t' => letter.escape_default().to_string(),

@@ -16,8 +16,8 @@ pub fn stop_signals() -> io::Result<Signals> {
     Signals::new([SIGINT, SIGTERM])
 }
 
-/// From here on SIGINT, SIGTERM and SIGHUP remove what is being made before they end the process. What the process ignored
-/// from its start, as below `nohup` and in the background of a script, it ignores.
+/// From here on SIGINT, SIGTERM and SIGHUP remove what is being made before they end the process. What the process
+/// ignored from its start, as below `nohup` and in the background of a script, it ignores.
 ///
 /// # Errors
 /// When the host refuses.

@@ -7,6 +7,7 @@
 use crate::killing;
 
 use std::fs;
+use std::process::Command;
 
 use killing::{interrupted, killed};
 use norn_desk::Desk;
@@ -81,4 +82,15 @@ fn an_interrupted_creation_leaves_nothing() {
             assert_eq!(desk.names(), before, "{create}, {signal}");
         }
     }
+}
+
+#[test]
+fn what_was_ignored_from_the_start_ends_no_command() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    let script = "trap '' INT HUP; \"$0\" nbd create a.img & \
+                  for turn in 1 2 3 4 5; do kill -INT $!; kill -HUP $!; sleep 0.01; done; wait $!";
+    let ended = Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_norn")]).current_dir(desk.path("")).output();
+    let ended = ended.unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    desk.succeed("nbd check a.img");
 }

@@ -33,6 +33,25 @@ fn heap_shown(desk: &Desk, image: &str) -> String {
     lines.concat()
 }
 
+/// What a terminal would obey was printed in a form that is no JSON.
+#[test]
+fn a_printed_export_says_what_one_in_a_file_says() {
+    let desk = desk();
+    let class = r#"{ "name": "c", "fields": [{ "name": "t", "type": "text8" }] }"#;
+    let object = r#""a": { "class": "c", "fields": { "t": "q\u007f\u202er" } }"#;
+    let roots = r#"{ "ro\u202eot": "a", "k\u007f": "a", "z\u0085\\": "a" }"#;
+    desk.write(
+        "c.json",
+        format!(r#"{{ "classes": [{class}], "objects": {{ {object} }}, "roots": {roots} }}"#).as_bytes(),
+    );
+    desk.succeed("heap import c.json a.img");
+    desk.succeed("heap export a.img file.json --types c.json");
+    let printed = desk.succeed("heap export a.img --types c.json");
+    assert!(!printed.contains(['\u{7f}', '\u{85}', '\u{202e}']), "{printed:?}");
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(value(&printed), value(&fs::read_to_string(desk.path("file.json")).unwrap()));
+}
+
 #[test]
 fn a_heap_is_the_same_after_an_export_and_an_import() {
     let desk = desk();
