@@ -26,8 +26,9 @@ pub fn interrupted(desk: &Desk, words: &str, calls: &str, signal: &str) -> Optio
 
 /// Runs a command with these things done to its calls; the signal that ended it, or none where it succeeded.
 fn run(desk: &Desk, words: &str, injected: &[String]) -> Option<i32> {
-    let mut command = Command::new("strace");
-    command.args(["-f", "-o", "/dev/null"]);
+    // What runs in the background of a script ignores SIGINT, and so would the command.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM", "strace", "-f", "-o", "/dev/null"]);
     command.args(injected.iter().flat_map(|injected| ["-e", injected]));
     command.arg(env!("CARGO_BIN_EXE_norn")).args(words.split_whitespace());
     command.current_dir(desk.path("")).stdout(Stdio::null());
