@@ -83,7 +83,6 @@ function tellOfServer(text, button = null) {
 /** Asks the server every second for the image, which another program may change. Shows what is wrong while it is. */
 async function follow(path) {
   const name = byId("name").textContent;
-  const command = `norn explore ${name} --serve ${location.host}`;
   let [tag, newest, refused, at] = ["", null, "", ""];
   const isElsewhere = () => !isOwn || isAway();
   const last = () => !at ? "Nothing is shown yet"
@@ -124,7 +123,7 @@ async function follow(path) {
       }
       if (!lost) at = new Date().toLocaleTimeString();
     } catch {
-      lost = `The server of this page does not answer; it may have ended. ${last()}. Start it again with “${command}”, and ` +
+      lost = `The server of this page does not answer; it may have ended. ${last()}. Start it again as before, with --serve ${location.host}, and ` +
         "the page goes on by itself.";
     }
     if (newest && newest !== opened && !isElsewhere()) show();
