@@ -123,8 +123,8 @@ async function follow(path) {
       }
       if (!lost) at = new Date().toLocaleTimeString();
     } catch {
-      lost = `The server of this page does not answer; it may have ended. ${last()}. Start it again as before, with --serve ${location.host}, and ` +
-        "the page goes on by itself.";
+      lost = `The server of this page does not answer; it may have ended. ${last()}. Start it again as ` +
+        `before, with --serve ${location.host}, and the page goes on by itself.`;
     }
     if (newest && newest !== opened && !isElsewhere()) show();
     const isBehind = newest && newest !== opened;
