@@ -150,8 +150,8 @@ fn the_page_says_what_is_gone_and_goes_on_when_it_is_back() {
     drop(server);
     browser.wait_until("!byId('server').hidden");
     let text = browser.text(says);
-    let command = format!("norn explore heap.img --serve {address}");
-    assert!(text.contains("does not answer") && text.contains(&command), "{text}");
+    let advice = format!("Start it again as before, with --serve {address}, and");
+    assert!(text.contains("does not answer") && text.contains(&advice), "{text}");
     NorSim::open_image(&path).unwrap().erase(EraseUnit(3)).unwrap();
     let _server = Server::start(&desk, "heap.img", &address);
     browser.wait_until("byId('server').hidden && chip.overview.units[3][0] === 1");
